@@ -25,9 +25,9 @@ from kinode.results.run_quantities import IGNORE_OVERFLOW, RunQuantities
 from kinode.symbolic.notation import independent_rows, other_states
 
 if TYPE_CHECKING:
+    from kinode.sheets.terms import Definition
     from kinode.structure.topology import Topology
     from kinode.symbolic.equations import Equations
-    from kinode.symbolic.printed_equations import EquationLine
 
 
 MOST_FREEDOMS = 4  # of the state, and as many bodies
@@ -71,7 +71,7 @@ class _Line(NamedTuple):
     name: str
     unit: str
     title: str
-    line: EquationLine
+    line: Definition
 
 
 @IGNORE_OVERFLOW
@@ -130,11 +130,8 @@ class _Terms:
     """The terms of all lines, in symbols and in numbers."""
 
     def __init__(self, run: RunQuantities, pictures: Pictures, printed: Equations) -> None:
-        from kinode.sheets.markup import printer_of
-
         self.run, self.pictures, self.printed = run, pictures, printed
-        self.print = printer_of(printed.notation.styles)
-        every = [each for each in _lines(printed) if each.line.left or each.line.right]
+        every = list(_lines(printed))
         self.lines = [each for each in every if _is_short(each.line)]
         self.left_out = [each.name for each in every if not _is_short(each.line)]
 
@@ -142,7 +139,7 @@ class _Terms:
         """Lines with their terms, and the values of the terms."""
         if not self.lines:
             return _without(LONG) if self.left_out else None
-        terms = [term for each in self.lines for side in each.line for term in side if term != 0]
+        terms = [term for each in self.lines for term in _expressions(each.line)]
         symbols = dict.fromkeys(name for term in terms for name in sorted(map(str, term.free_symbols)))
         known = _Known(self.run, self.pictures, self.printed)
         try:
@@ -168,6 +165,10 @@ class _Terms:
 
     def _line(self, each: _Line, following: Iterator[Array]) -> tuple[Plain, list[Plain], list[Array]]:
         """A line as data, what its series are, and their values."""
+        from kinode.sheets.markup import MINUS
+        from kinode.sheets.terms import expressions_of
+        from kinode.sheets.typeset import MATHML, signed_terms
+
         terms: list[Plain] = []
         infos: list[Plain] = []
         rows: list[Array] = []
@@ -181,10 +182,12 @@ class _Terms:
             infos.append({"name": name, "unit": each.unit, "words": f"in the equation of {each.name}: {text}"})
             rows.append(row)
 
-        for side, side_terms in zip(("left", "right"), each.line):
-            for k, term in enumerate(side_terms):
-                sign, markup = self._signed(term, k > 0)
-                add(markup, sign, side, str(term), next(following) if term != 0 else None)
+        for side, whole in (("left", each.line.left), ("right", each.line.right)):
+            expressions = iter(expressions_of(whole))
+            for k, (minus, markup) in enumerate(signed_terms(whole, MATHML)):
+                sign = MINUS if minus else "+" if k else ""
+                term = next(expressions, None)  # none for a side that is zero
+                add(markup, sign, side, str(term), None if term is None else next(following))
         signs = [1.0 if term["side"] == "left" else -1.0 for term in terms if term["series"]]
         rest = sum((sign * row for sign, row in zip(signs, rows)), start=np.zeros(len(self.pictures.t)))
         if _peak([rest]) > ROUNDING * _peak(rows):
@@ -193,19 +196,11 @@ class _Terms:
         line = {"name": each.name, "title": each.title, "mathml": _joined(terms), "terms": terms, "unit": each.unit}
         return line, infos, rows
 
-    def _signed(self, term: Any, follows: bool) -> tuple[str, str]:
-        """The sign before a term, and the markup of the rest."""
-        from kinode.sheets.markup import MINUS, Markup, tag
-
-        negative = term.could_extract_minus_sign()
-        rest = -term if negative else term
-        markup = Markup(self.print(rest))
-        markup = tag("mrow", tag("mo", "("), markup, tag("mo", ")")) if rest.is_Add else markup
-        return (MINUS if negative else "+" if follows else ""), markup
-
     def _symbol(self, name: str, known: _Known) -> Plain | None:
         """What a symbol means: a quantity of the run."""
         import sympy
+
+        from kinode.sheets.typeset import MATHML
 
         quantity = known.quantities.get(name)
         if quantity is None:
@@ -213,7 +208,7 @@ class _Terms:
         unit = unit_of(self.run.system, quantity)
         shown = str(unit) if isinstance(unit, str) else unit[0]
         value = known.constants.get(name)
-        math = f"<math>{self.print(sympy.Symbol(name))}</math>"
+        math = f"<math>{MATHML.formula(sympy.Symbol(name), self.printed.notation.styles)}</math>"
         return {"mathml": math, "name": quantity, "unit": shown, "value": None if value is None else float(value)}
 
 
@@ -235,9 +230,16 @@ def _joined(terms: list[Plain]) -> str:
     return tag("math", join(parts), display="block")
 
 
-def _is_short(line: EquationLine) -> bool:
-    terms = [*line.left, *line.right]
+def _is_short(line: Definition) -> bool:
+    terms = _expressions(line)
     return len(terms) <= MOST_TERMS and sum(int(term.count_ops()) for term in terms) <= MOST_OPERATIONS
+
+
+def _expressions(line: Definition) -> list[Any]:
+    """The terms of both sides that are not zero."""
+    from kinode.sheets.terms import expressions_of
+
+    return [*expressions_of(line.left), *expressions_of(line.right)]
 
 
 # -- lines -----------------------------------------------------------------------------------------
@@ -256,7 +258,7 @@ def _lines(printed: Equations) -> Iterator[_Line]:
     names = {str(symbol): name for symbol, name in zip(printed.notation.of("z_dot"), _other_names(topology))}
     for section in sections:
         for line in section.lines:
-            name = names[str(line.left[0])]
+            name = names[str(_expressions(line)[0])]
             yield _Line(name, _rate(str(unit_of(printed.system, name)), 1, plain=True), section.title, line)
 
 

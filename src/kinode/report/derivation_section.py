@@ -12,7 +12,8 @@ from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from kinode.errors import Error
-from kinode.sheets.markup import Markup, join, printer_of, symbol_markup, tag
+from kinode.sheets.markup import Markup, join, symbol_markup, tag
+from kinode.sheets.typeset import MATHML
 from kinode.structure.topology import find_topology
 from kinode.symbolic.explanation import Explanation, Item, Step, number_text
 from kinode.symbolic.normal_form import budget
@@ -87,7 +88,6 @@ def _space(dynamics: Dynamics) -> Markup:
     return join([head, *tables, tag("p", MODES, class_="note")])
 
 
-MINUS_SIGN = f"<mo>{MINUS}</mo>"
 MOST_BODIES = 16  # of a scheme that a page has room for
 SCHEME = (
     "Not to scale: each tier stands above the body that carries it. Radius vectors and axes are those at the initial "
@@ -162,12 +162,11 @@ def compose_step(explanation: Explanation, step: Step) -> Markup:
 def _rows(explanation: Explanation, item: Item) -> Iterator[list[object]]:
     """A row for each component that is not zero by itself; the owner's name before the first."""
     styles, owner = explanation.notation.styles, item.owner
-    write = printer_of(styles)
     for name, formula, value, unit in zip(item.names, item.formulas, item.values, item.units):
         if formula == 0:
             continue
         shown = number_text(explanation.rounded(value, unit)).replace("-", MINUS)
-        right = Markup(write(formula).replace("<mo>-</mo>", MINUS_SIGN))
+        right = Markup(MATHML.formula(formula, styles))
         written = tag("math", tag("mrow", symbol_markup(styles[name]), tag("mo", "="), right))
         yield [owner, shown, "" if unit == "1" else pretty_unit(unit), written]
         owner = ""

@@ -8,10 +8,11 @@ from __future__ import annotations
 
 import html
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from typing import Any
 
 from kinode.sheets.terms import GREEK, SymbolStyle
+from kinode.sheets.text import positive_first
 
 
 class Markup(str):
@@ -53,12 +54,6 @@ def symbol_markup(style: SymbolStyle) -> Markup:
     if style.below:
         return tag("msub", letter, below)
     return tag("msup", letter, above) if style.above else letter
-
-
-def positive_first(terms: Sequence[Any]) -> list[Any]:
-    """The terms of a sum, beginning with a positive one if there is one."""
-    k = next((k for k, term in enumerate(terms) if not term.could_extract_minus_sign()), 0)
-    return [terms[k], *terms[:k], *terms[k + 1 :]]
 
 
 def printer_of(styles: Mapping[str, SymbolStyle]) -> Any:

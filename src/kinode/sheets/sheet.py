@@ -13,9 +13,9 @@ from typing import Any
 
 import numpy as np
 
-from kinode.sheets.markup import Markup, join, tag
-from kinode.sheets.terms import Cases, Definition, Negative, Product, Sum, VectorTerm, parts_of
-from kinode.sheets.text import LATEX_LINE, aligned, latex_document, latex_text, wrapped
+from kinode.sheets.markup import MINUS, Markup, join, tag
+from kinode.sheets.terms import Cases, Definition, Negative, Number, Product, ScalarFormula, Sum, VectorTerm, parts_of
+from kinode.sheets.text import HOLDS_WHILE, LATEX_LINE, aligned, latex_document, latex_text, wrapped
 from kinode.sheets.typeset import LATEX, MATHML, PLAIN, condition_text, signed_terms, written
 
 
@@ -47,7 +47,7 @@ SHORTEST_LINE = 40  # characters of a line of text, at least
 NARROWEST_CELL = 20  # characters of a cell of a table that is wrapped
 LONGEST_PRODUCT = 160  # characters of LaTeX of a product that is not broken
 WIDEST_CELL = 40  # characters of a cell of a table in LaTeX that is not wrapped
-LONGEST_MARKUP = 6  # terms of a sum on one line of MathML
+LONGEST_MARKUP = 48  # of a line of MathML: 3 for an operation of a scalar term, 8 for a term in vectors
 ROUNDING = 1e-14  # of the largest value of a unit: smaller ones are not shown
 
 
@@ -63,16 +63,19 @@ class SheetSection:
         The formulas.
     table : tuple, optional
         Head and rows: which body has which number, values of symbols.  A cell is a text or a symbol.
+    positive : tuple of VectorTerm
+        What has to stay positive for all formulas of the sheet to hold.
     """
 
     title: str
     words: str = ""
     lines: tuple[Definition, ...] = ()
     table: tuple[Sequence[str], Sequence[Sequence[str | VectorTerm]]] | None = None
+    positive: tuple[VectorTerm, ...] = ()
 
 
 @dataclass(frozen=True)
-class FormulaSheet:
+class FormulaSheet(PrintedText):
     """Formulas that print as text, LaTeX and MathML."""
 
     heading: str
@@ -93,22 +96,19 @@ class FormulaSheet:
         """All formulas, in the order of the sections."""
         return [line for section in self.sections for line in section.lines]
 
-    def text(self, width: int = 80) -> str:
-        """The formulas as text with lines of at most this many characters.
-
-        Returns
-        -------
-        str
-        """
+    def _write_text(self, width: int) -> str:
         width = max(width, SHORTEST_LINE)
         lines = textwrap.wrap(self.heading, width)
         for section in self.sections:
-            lines += ["", *textwrap.wrap(section.title, width)]
+            lines += ["", *textwrap.wrap(section.title, width)] if section.title else []
             lines += textwrap.wrap(section.words, width, initial_indent="  ", subsequent_indent="  ")
             for line in section.lines:
                 lines += _text_lines(line, width)
             if section.table is not None:
                 lines += text_table(*section.table, width)
+            if section.positive:
+                lines += ["", HOLDS_WHILE]
+                lines += [x for term in section.positive for x in wrapped(f"  {written(term, PLAIN)} > 0", width)]
         return "\n".join(lines)
 
     def latex(self, *, document: bool = False) -> str:
@@ -120,12 +120,15 @@ class FormulaSheet:
         """
         parts = []
         for section in self.sections:
-            if document:
+            if document and section.title:
                 parts += [rf"\subsection*{{{latex_text(section.title)}}}", latex_text(section.words)]
             if section.lines:
                 parts.append(aligned([_latex_row(line) for line in section.lines]))
             if document and section.table is not None:
                 parts += [r"\par\noindent", _latex_table(*section.table)]
+            if section.positive:
+                rows = [rf"{written(term, LATEX)} &> 0" for term in section.positive]
+                parts.append(aligned([rf"\text{{{HOLDS_WHILE}}}\quad {rows[0]}", *rows[1:]]))
         body = "\n".join(part for part in parts if part)
         return latex_document(self.heading, body) if document else body
 
@@ -138,7 +141,7 @@ class FormulaSheet:
         """
         parts: list[Markup] = []
         for section in self.sections:
-            parts.append(tag("h3", section.title))
+            parts += [tag("h3", section.title)] if section.title else []
             parts += [tag("p", section.words)] if section.words else []
             rows = [row for line in section.lines for row in _markup_rows(line)]
             if rows:
@@ -146,16 +149,16 @@ class FormulaSheet:
                 parts.append(tag("div", tag("math", body), class_="wide"))
             if section.table is not None:
                 parts.append(_markup_table(*section.table))
+            for term in section.positive:
+                shown = tag("math", Markup(written(term, MATHML)), tag("mo", ">"), tag("mn", "0"))
+                parts.append(tag("p", f"{HOLDS_WHILE} ", shown))
         return join(parts)
-
-    def __str__(self) -> str:
-        return self.text()
 
     def _repr_latex_(self) -> str:
         return self.latex()
 
 
-class SheetValues(Mapping[str, Any]):
+class SheetValues(PrintedText, Mapping[str, Any]):
     """The values of all symbols at one instant, by name: ``values["T_1(3)"]``; prints as a table.
 
     Attributes
@@ -178,21 +181,13 @@ class SheetValues(Mapping[str, Any]):
     def __len__(self) -> int:
         return len(self._values)
 
-    def text(self, width: int = 80) -> str:
-        """A table: symbol, unit, value; what is rounding beside the largest value of its unit is 0.
-
-        Returns
-        -------
-        str
-        """
+    def _write_text(self, width: int) -> str:
+        """A table: symbol, unit, value; what is rounding beside the largest value of its unit is 0."""
         largest: dict[str, float] = {}
         for name, value in self.items():
             largest[self.units[name]] = max(largest.get(self.units[name], 0.0), float(np.max(np.abs(value))))
         rows = [(x, self.units[x], _number_text(value, ROUNDING * largest[self.units[x]])) for x, value in self.items()]
         return "\n".join(text_table(("symbol", "unit", "value"), rows, width))
-
-    def __str__(self) -> str:
-        return self.text()
 
 
 def _number_text(value: Any, smallest: float) -> str:
@@ -235,9 +230,6 @@ class PrintedSheet(PrintedText):
         str
         """
         return self._sheet.mathml()
-
-    def _repr_html_(self) -> str:
-        return self.mathml()
 
 
 # -- text ------------------------------------------------------------------------------------------
@@ -350,19 +342,32 @@ def _latex_table(head: Sequence[str], rows: Sequence[Sequence[str | VectorTerm]]
 
 # -- MathML ----------------------------------------------------------------------------------------
 def _markup_rows(line: Definition) -> list[Markup]:
-    terms = signed_terms(line.right, MATHML)
-    pieces = [terms[k : k + LONGEST_MARKUP] for k in range(0, len(terms), LONGEST_MARKUP)]
-    rows: list[list[Any]] = []
-    for k, piece in enumerate(pieces):
-        start = [Markup(written(line.left, MATHML)), tag("mo", "=")] if not k else [tag("mspace", width="2em")]
-        sign = [tag("mo", "+")] if k and not piece[0][0] else []
-        rows.append([*start, *sign, Markup(MATHML.signed(piece))])
+    """An equation on as many lines as it needs, with what it says behind the last one."""
+    rows: list[list[Any]] = [[]]
+    size = 0
+    for side in (line.left, line.right):
+        rows[-1] += [tag("mo", "=")] if rows[-1] else []
+        for k, (term, (minus, text)) in enumerate(zip(parts_of(side), signed_terms(side, MATHML), strict=True)):
+            own = _markup_size(term)
+            if size and size + own > LONGEST_MARKUP:
+                rows.append([tag("mspace", width="2em")])
+                size = 0
+            size += own
+            rows[-1] += [tag("mo", MINUS if minus else "+")] if minus or k else []
+            rows[-1].append(Markup(text))
     if line.where is not None:
         rows[-1] += [tag("mspace", width="1em"), tag("mtext", f"({condition_text(line.where, MATHML)})")]
     remark = [tag("mtext", "  ".join(x for x in (line.words, line.number) if x))]
     shown = [[tag("mtd", *row, style="text-align:left; padding:0.25em 0")] for row in rows]
     shown[-1].append(tag("mtd", *remark, style="text-align:left; padding-left:2em"))
     return [tag("mtr", *row) for row in shown]
+
+
+def _markup_size(term: VectorTerm) -> int:
+    inner = term.term if isinstance(term, Negative) else term
+    if isinstance(inner, Number):
+        return 0
+    return 3 * (int(inner.expression.count_ops()) + 1) if isinstance(inner, ScalarFormula) else 8
 
 
 def _markup_table(head: Sequence[str], rows: Sequence[Sequence[str | VectorTerm]]) -> Markup:

@@ -450,6 +450,23 @@ def parts_of(term: VectorTerm) -> tuple[VectorTerm, ...]:
     return term.terms if isinstance(term, Sum) else (term,)
 
 
+def formula_sum(expressions: Sequence[Any], styles: Mapping[str, SymbolStyle]) -> VectorTerm:
+    """The sum of expressions of SymPy: a leaf for each of their terms, with its sign in front; zeros are left out."""
+    terms = [term for x in expressions for term in (x.as_ordered_terms() if x.is_Add else [x]) if term != 0]
+    leaves = [
+        Negative(ScalarFormula(-x, styles)) if x.could_extract_minus_sign() else ScalarFormula(x, styles) for x in terms
+    ]
+    if not leaves:
+        return Number(0)
+    return leaves[0] if len(leaves) == 1 else Sum(tuple(leaves))
+
+
+def expressions_of(side: VectorTerm) -> list[Any]:
+    """The expressions that a sum was made of by ``formula_sum``; none for zero."""
+    leaves = [(x.term, -1) if isinstance(x, Negative) else (x, 1) for x in parts_of(side)]
+    return [sign * leaf.expression for leaf, sign in leaves if isinstance(leaf, ScalarFormula)]
+
+
 def multiplied(a: VectorTerm, b: VectorTerm) -> VectorTerm:
     """A product, flat, with the sign in front."""
     if isinstance(a, Negative):

@@ -98,13 +98,14 @@ INDENT = 6
 HOLDS_WHILE = "this holds while"  # over what has to stay positive
 
 
-def plain_text(expr: Any) -> str:
-    """An expression in SymPy's plain notation."""
-    return str(number_printer("StrPrinter", {"full_prec": False}).doprint(expr))
+def positive_first(terms: Sequence[Any]) -> list[Any]:
+    """The terms of a sum, beginning with a positive one if there is one."""
+    k = next((k for k, term in enumerate(terms) if not term.could_extract_minus_sign()), 0)
+    return [terms[k], *terms[:k], *terms[k + 1 :]]
 
 
 def number_printer(kind: str, settings: Mapping[str, Any]) -> Any:
-    """A printer of SymPy that writes powers of ten as such: 10**(-24), 2.5*10**(-12), in place of 1.0e-24, 2.5e-12."""
+    """A printer of SymPy: r - p q, not -p q + r; 10**(-24), 2.5*10**(-12), in place of 1.0e-24, 2.5e-12."""
     return _number_printer(kind)(dict(settings))
 
 
@@ -116,6 +117,9 @@ def _number_printer(kind: str) -> Any:
     base: Any = {"StrPrinter": StrPrinter, "LatexPrinter": LatexPrinter}[kind]
 
     class NumberPrinter(base):  # type: ignore[misc]
+        def _as_ordered_terms(self, expr: Any, order: Any = None) -> Any:
+            return positive_first(super()._as_ordered_terms(expr, order=order))
+
         def _print_Float(self, expr: Any) -> str:
             text = str(super()._print_Float(expr))
             if base is LatexPrinter:
@@ -127,11 +131,6 @@ def _number_printer(kind: str) -> Any:
             return {"1.0": power, "-1.0": f"-{power}"}.get(mantissa, f"{mantissa}*{power}")
 
     return NumberPrinter
-
-
-def terms_in(expr: Any) -> list[Any]:
-    """The terms of a sum, as SymPy orders them."""
-    return list(expr.as_ordered_terms()) if expr.is_Add else [expr]
 
 
 def wrapped(text: str, width: int) -> list[str]:

@@ -8,9 +8,9 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping, Sequence
-from typing import Any, ClassVar, Protocol
+from typing import Any, ClassVar
 
-from kinode.sheets.markup import MINUS, THIN, Markup, positive_first, printer_of, tag
+from kinode.sheets.markup import MINUS, THIN, Markup, printer_of, tag
 from kinode.sheets.terms import (
     Call,
     Cases,
@@ -39,58 +39,6 @@ from kinode.sheets.terms import (
     VectorTerm,
 )
 from kinode.sheets.text import latex_text, number_printer
-
-
-class Typeface(Protocol):
-    """How pieces of formulas are written in one language."""
-
-    def index(self, pattern: str, parts: Sequence[str]) -> str:
-        """Indices in a pattern."""
-
-    def letter(self, index: str) -> str:
-        """An index by its letter."""
-
-    def symbol(self, family: Family, below: str, above: str) -> str:
-        """A letter with accent, subscript and superscript."""
-
-    def number(self, value: float) -> str:
-        """A number that is not negative."""
-
-    def formula(self, expression: Any, styles: Mapping[str, Any]) -> str:
-        """An expression of SymPy."""
-
-    def signed(self, parts: Sequence[tuple[bool, str]]) -> str:
-        """Terms of a sum, each with whether it is negative."""
-
-    def product(self, factors: Sequence[str]) -> str:
-        """Factors one after the other."""
-
-    def operator(self, sign: str, left: str, right: str) -> str:
-        """Two operands of ``cross`` or ``dot``."""
-
-    def bracket(self, inner: str) -> str:
-        """A term in brackets."""
-
-    def raised(self, base: str, exponent: str) -> str:
-        """A power; ``T`` stands for transposed."""
-
-    def quotient(self, above: str, below: str) -> str:
-        """A fraction."""
-
-    def norm(self, inner: str) -> str:
-        """A length."""
-
-    def call(self, function: str, *arguments: str) -> str:
-        """A function of scalars, or ``S`` of a vector."""
-
-    def sum_over(self, below: str, above: str, term: str) -> str:
-        """A sum sign."""
-
-    def cases(self, rows: Sequence[tuple[str, str]]) -> str:
-        """Terms, each with its condition."""
-
-    def grid(self, rows: Sequence[Sequence[str]]) -> str:
-        """A matrix."""
 
 
 def written(term: VectorTerm, face: Typeface) -> str:
@@ -234,17 +182,12 @@ def separated(pattern: str, parts: Sequence[str], long: str = r"\d\d") -> str:
     return re.sub(r"\{(\d+)\}(?=\{(\d+)\})", between, pattern)
 
 
-def ordered_printer(kind: str, settings: Mapping[str, Any]) -> Any:
-    """A printer that begins a sum with a positive term, if it has one: r - p q, not -p q + r."""
-    printer = number_printer(kind, settings)
-    given = printer._as_ordered_terms
-    printer._as_ordered_terms = lambda expr, order=None: positive_first(given(expr, order=order))
-    return printer
-
-
 # -- plain text ------------------------------------------------------------------------------------
-class PlainText:
-    """Text for a terminal: Greek letters by name, cross products with x."""
+class Typeface:
+    """How pieces of formulas are written: here as text for a terminal, Greek letters by name, cross products with x.
+
+    The other languages say what they write otherwise.
+    """
 
     accents: ClassVar = {
         "dot": "_dot",
@@ -258,65 +201,81 @@ class PlainText:
     }
 
     def index(self, pattern: str, parts: Sequence[str]) -> str:
+        """Indices in a pattern."""
         words = {str(k) for k, part in enumerate(parts) if len(part) > 1 and part.isalpha()}
         pattern = re.sub(r"(?<=\w)\{(\d+)\}", lambda m: f"_{m[0]}" if m[1] in words else m[0], pattern)  # n_alpha
         return separated(pattern, parts, r"\w\w").format(*parts)
 
     def letter(self, index: str) -> str:
+        """An index by its letter."""
         return index
 
     def symbol(self, family: Family, below: str, above: str) -> str:
+        """A letter with accent, subscript and superscript."""
         name = family.letter + self.accents[family.accent]
         name += (f"_{below}" if below else "") + (f"^{above}" if above else "")
         return f"d({name})/dt" if family.rate else name
 
     def number(self, value: float) -> str:
+        """A number that is not negative."""
         return decimal(value)
 
     def formula(self, expression: Any, styles: Mapping[str, Any]) -> str:
-        return str(ordered_printer("StrPrinter", {"full_prec": False}).doprint(expression))
+        """An expression of SymPy."""
+        return str(number_printer("StrPrinter", {"full_prec": False}).doprint(expression))
 
     def signed(self, parts: Sequence[tuple[bool, str]]) -> str:
+        """Terms of a sum, each with whether it is negative."""
         (minus, text), *rest = parts
         return " ".join([f"-{text}" if minus else text, *(f"{'-' if m else '+'} {t}" for m, t in rest)])
 
     def product(self, factors: Sequence[str]) -> str:
+        """Factors one after the other."""
         return " ".join(factors)
 
     def operator(self, sign: str, left: str, right: str) -> str:
+        """Two operands of ``cross`` or ``dot``."""
         return f"{left} {'x' if sign == 'cross' else '.'} {right}"
 
     def bracket(self, inner: str) -> str:
+        """A term in brackets."""
         return f"({inner})"
 
     def raised(self, base: str, exponent: str) -> str:
+        """A power; ``T`` stands for transposed."""
         return f"{base}'" if exponent == "T" else f"{base}^{exponent}"
 
     def quotient(self, above: str, below: str) -> str:
+        """A fraction."""
         whole = r"[\w.|()°*~^]+|\|[^|]*\|"
         top, bottom = (x if re.fullmatch(whole, x) else f"({x})" for x in (above, below))
         return f"{top}/{bottom}"
 
     def norm(self, inner: str) -> str:
+        """A length."""
         return f"|{inner}|"
 
     def call(self, function: str, *arguments: str) -> str:
+        """A function of scalars, or ``S`` of a vector."""
         return f"{function}({', '.join(arguments)})"
 
     def sum_over(self, below: str, above: str, term: str) -> str:
+        """A sum sign."""
         return f"sum[{below}{f' .. {above}' if above else ''}] {term}"
 
     def cases(self, rows: Sequence[tuple[str, str]]) -> str:
+        """Terms, each with its condition."""
         return "; ".join(f"{term} {'' if words == 'otherwise' else 'if '}{words}" for term, words in rows)
 
     def grid(self, rows: Sequence[Sequence[str]]) -> str:
+        """A matrix."""
         if all(len(row) == 1 for row in rows):
             return f"({', '.join(row[0] for row in rows)})"
         return f"[{', '.join('[' + ', '.join(row) + ']' for row in rows)}]"
 
 
 # -- LaTeX -----------------------------------------------------------------------------------------
-class Latex:
+class Latex(Typeface):
     """LaTeX; vectors and matrices are bold."""
 
     accents: ClassVar = {
@@ -364,10 +323,7 @@ class Latex:
         import sympy
 
         names = {sympy.Symbol(n): style.latex for n, style in styles.items()}
-        return str(ordered_printer("LatexPrinter", {"symbol_names": names}).doprint(expression))
-
-    def signed(self, parts: Sequence[tuple[bool, str]]) -> str:
-        return PlainText().signed(parts)
+        return str(number_printer("LatexPrinter", {"symbol_names": names}).doprint(expression))
 
     def product(self, factors: Sequence[str]) -> str:
         return r"\, ".join(factors)
@@ -407,7 +363,7 @@ class Latex:
 
 
 # -- MathML ----------------------------------------------------------------------------------------
-class MathMl:
+class MathMl(Typeface):
     """MathML for browsers; vectors and matrices are bold."""
 
     accents: ClassVar = {"dot": "˙", "ddot": "¨", "ring": "∘", "rings": "∘∘", "bar": "¯", "tilde": "~"}
@@ -496,4 +452,4 @@ class MathMl:
         return tag("mrow", tag("mo", "["), tag("mtable", *lines), tag("mo", "]"))
 
 
-PLAIN, LATEX, MATHML = PlainText(), Latex(), MathMl()
+PLAIN, LATEX, MATHML = Typeface(), Latex(), MathMl()

@@ -34,13 +34,14 @@ from kinode.model.base.frames import Frame
 from kinode.multibody import loop_constraints
 from kinode.multibody.given import Given
 from kinode.multibody.snapshot import Snapshot
-from kinode.sheets.terms import SymbolStyle
+from kinode.sheets.sheet import SheetSection
+from kinode.sheets.terms import Definition, SymbolStyle
 from kinode.structure.topology import Topology
 from kinode.symbolic.elimination_matrices import EliminationMatrices, kept_entries
 from kinode.symbolic.elimination_trace import EliminationTrace
 from kinode.symbolic.normal_form import TooLongError, budget
 from kinode.symbolic.notation import Notation, independent_rows
-from kinode.symbolic.printed_equations import EquationLine, Printed, Section, matrix, terms_of, writing_out
+from kinode.symbolic.printed_equations import Printed, as_equation, matrix, writing_out
 from kinode.symbolic.traced_derivation import friction_of
 
 AXES = "xyz"
@@ -289,12 +290,11 @@ class BodyEquations(Printed):
         flat = [x for row in self._rows for x in entries_of(row)]
         symbols = {k: sympy.Symbol(name) for k, name in self._names.items()}
         self._symbols = list(symbols.values())
-        self._lines: list[tuple[str, EquationLine]] = []
+        self._lines: list[tuple[str, Definition]] = []
         coefficients, given = [], []
         for group, left, beside, right, rest in with_entries(self._rows, self._writer.write_all(flat)):
             both = [[x * symbols[k] for k, x in side.items()] for side in (left, right)]
-            line = EquationLine([*both[0], *_nonzero_terms(beside)], [*_nonzero_terms(rest), *both[1]])
-            self._lines.append((group, EquationLine(*(side or [sympy.S.Zero] for side in line))))
+            self._lines.append((group, self._line([*both[0], beside], [rest, *both[1]])))
             coefficients.append({k: left.get(k, 0) - right.get(k, 0) for k in {**left, **right}})
             given.append(rest - beside)
         self.K = matrix([row.get(k, sympy.S.Zero) for row in coefficients for k in symbols], len(symbols))
@@ -357,28 +357,23 @@ class BodyEquations(Printed):
     @cached_property
     def equations(self) -> list[Any]:
         """SymPy equations: balances of all bodies, then the conditions of joints and constraints."""
-        import sympy
-
-        return [sympy.Eq(sympy.Add(*left), sympy.Add(*right), evaluate=False) for _, (left, right) in self._lines]
+        return [as_equation(line) for _, line in self._lines]
 
     @property
-    def sections(self) -> list[Section]:
-        groups: dict[str, list[EquationLine]] = {}
+    def sections(self) -> list[SheetSection]:
+        groups: dict[str, list[Definition]] = {}
         for group, line in self._lines:
             groups.setdefault(group, []).append(line)
-        named = [Section("velocities" if self.shape == "expanded" else "", self._named_lines())]
+        title = "velocities" if self.shape == "expanded" else ""
+        named = [SheetSection(title, lines=self._named(self.intermediates))] if self.intermediates else []
         left_out = {f"joint {name}": loads for name, loads in find_left_out(self.topology).items()}
         less = {group: f", its reaction without {' and '.join(loads)}" for group, loads in left_out.items()}
-        sections = [Section(group + less.get(group, ""), lines) for group, lines in groups.items()]
-        return named * bool(self.intermediates) + sections
+        shown = ((group + less.get(group, ""), tuple(lines)) for group, lines in groups.items())
+        return named + [SheetSection(title, lines=lines) for title, lines in shown]
 
 
 def _identifier(name: str) -> str:
     return name.replace(".", "_")
-
-
-def _nonzero_terms(expr: Any) -> list[Any]:
-    return terms_of(expr) if expr != 0 else []
 
 
 def _block_rotation(R: Array) -> Array:

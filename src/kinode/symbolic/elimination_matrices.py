@@ -332,10 +332,10 @@ class EliminationMatrices(Printed):
     def _write_text(self, width: int) -> str:
         return write_elimination(self, width)
 
-    def _write_latex(self, document: bool) -> str:
+    def latex(self, *, document: bool = False) -> str:
         return write_elimination_latex(self, document)
 
-    def _write_mathml(self) -> str:
+    def mathml(self) -> str:
         return write_elimination_markup(self)
 
 

@@ -13,20 +13,20 @@ from kinode.algebra.trace import replay
 from kinode.formulations.eliminated_motion import find_light_bodies
 from kinode.sheets.markup import Markup, join, printer_of, tag
 from kinode.sheets.sheet import PrintedText
-from kinode.sheets.terms import SymbolStyle
+from kinode.sheets.terms import SymbolStyle, formula_sum
 from kinode.sheets.text import (
     HOLDS_WHILE,
     aligned,
     latex_document,
     latex_text,
-    plain_text,
     wrapped,
     write_matrix,
     write_vector,
 )
+from kinode.sheets.typeset import LATEX, PLAIN, written
 from kinode.structure.state_layout import EvaluationPoint
 from kinode.symbolic.elimination_trace import ANGLES, EliminationTrace, EulerChart, find_chart
-from kinode.symbolic.printed_equations import latex_of, matrix
+from kinode.symbolic.printed_equations import matrix
 
 if TYPE_CHECKING:
     from kinode.symbolic.elimination_matrices import EliminationMatrices
@@ -44,8 +44,11 @@ LATEX_EQUATIONS = (
 )
 
 
-def _shown(e: EliminationMatrices) -> list[tuple[str, str, Any, Sequence[str], Sequence[str]]]:
-    """Title, LaTeX, entries, names of rows and columns of each matrix that is printed."""
+ONE = ("",)  # the column of a vector
+
+
+def _matrices(e: EliminationMatrices) -> list[tuple[str, str, Any, Sequence[str], Sequence[str]]]:
+    """Title, LaTeX, entries, names of rows and columns of all matrices and vectors."""
     velocities, rows = e.velocities, e.multipliers
     shown: list[tuple[str, str, Any, Sequence[str], Sequence[str]]] = [
         ("M", r"\mathbf{M}", e.M, velocities, velocities),
@@ -59,34 +62,41 @@ def _shown(e: EliminationMatrices) -> list[tuple[str, str, Any, Sequence[str], S
             ("B2 = L'M^-1", r"\mathbf{B}_2", e.B2, rows, velocities),
             ("B3 = L'M^-1 Omega - L_dot'", r"\mathbf{B}_3", e.B3, rows, velocities),
         ]
+    shown.append(("lambda", r"\boldsymbol{\lambda}", matrix(e.unknowns, 1), rows, ONE))
+    shown.append(("v", r"\mathbf{v}", matrix(e.velocity_formulas, 1), velocities, ONE))
+    shown.append(("Q", r"\mathbf{Q}", e.Q, velocities, ONE))
+    if any(x != 0 for x in e.sigma):
+        shown.append(("sigma", r"\boldsymbol{\sigma}", e.sigma, rows, ONE))
     return shown
 
 
 def write_elimination(e: EliminationMatrices, width: int) -> str:
     """The matrices as text."""
     lines: list[str] = []
-    for title, _, A, rows, columns in _shown(e):
-        cells = [[plain_text(x) for x in A.row(i)] for i in range(A.shape[0])]
-        by_column = A is e.L or A is e.L_dot
-        lines += write_matrix(title, cells, rows, columns, width, by_column=by_column)
-    lines += write_vector("v", [plain_text(x) for x in e.velocity_formulas], e.velocities, width)
-    lines += write_vector("Q", [plain_text(x) for x in e.Q], e.velocities, width)
-    if any(x != 0 for x in e.sigma):
-        lines += write_vector("sigma", [plain_text(x) for x in e.sigma], e.multipliers, width)
+    for title, _, A, rows, columns in _matrices(e):
+        cells = [[_plain(x) for x in A.row(i)] for i in range(A.shape[0])]
+        if columns is not ONE:
+            lines += write_matrix(title, cells, rows, columns, width, by_column=A is e.L or A is e.L_dot)
+        elif title != "lambda":  # whose entries are their names
+            lines += write_vector(title, [cell for (cell,) in cells], rows, width)
     lines += _euler_lines(e, width)
     if e.conditions:
-        lines += ["", HOLDS_WHILE, *(f"  {plain_text(x)} > 0" for x in e.conditions)]
-    steps = [f"  {symbol} = {plain_text(formula)}" for symbol, formula in e.intermediates]
+        lines += ["", HOLDS_WHILE, *(f"  {_plain(x)} > 0" for x in e.conditions)]
+    steps = [f"  {symbol} = {_plain(formula)}" for symbol, formula in e.intermediates]
     named = [line for step in steps for line in wrapped(step, width)]
     head = [e.heading, "", *(f"  {equation}" for equation in EQUATIONS)]
     return "\n".join([*head, *(["", *named] if named else []), *lines])
+
+
+def _plain(expr: Any) -> str:
+    return written(formula_sum([expr], {}), PLAIN)
 
 
 def _euler_lines(e: EliminationMatrices, width: int) -> list[str]:
     """D of the bodies, once for all that have the same angles."""
     lines: list[str] = []
     for bodies, text, T in _charts(e):
-        cells = [[plain_text(x) for x in T.row(i)] for i in range(3)]
+        cells = [[_plain(x) for x in T.row(i)] for i in range(3)]
         lines += ["", f"D = diag(R, T) of {', '.join(bodies)}", f"  R = {ROTATION}, {text}"]
         lines += write_matrix("  T", cells, [f"{part}_dot" for part in ANGLES], ["wx", "wy", "wz"], width)[1:]
     return lines
@@ -106,18 +116,6 @@ def _charts(e: EliminationMatrices) -> list[tuple[list[str], str, Any]]:
     return shared
 
 
-def _every(e: EliminationMatrices) -> list[tuple[str, str, Any, Sequence[str], Sequence[str]]]:
-    """Title, LaTeX, entries and names of all matrices and vectors."""
-    velocities, rows, one = e.velocities, e.multipliers, ("",)
-    shown = _shown(e)
-    shown.append(("lambda", r"\boldsymbol{\lambda}", matrix(e.unknowns, 1), rows, one))
-    shown.append(("v", r"\mathbf{v}", matrix(e.velocity_formulas, 1), velocities, one))
-    shown.append(("Q", r"\mathbf{Q}", e.Q, velocities, one))
-    if any(x != 0 for x in e.sigma):
-        shown.append(("sigma", r"\boldsymbol{\sigma}", e.sigma, rows, one))
-    return shown
-
-
 # -- MathML ----------------------------------------------------------------------------------------
 def write_elimination_markup(e: EliminationMatrices) -> Markup:
     """The matrices as MathML, under their titles."""
@@ -129,7 +127,7 @@ def write_elimination_markup(e: EliminationMatrices) -> Markup:
 
     parts = [tag("p", equation) for equation in EQUATIONS]
     parts += [tag("p", f"{symbol} = ", tag("math", Markup(printer(formula)))) for symbol, formula in e.intermediates]
-    for title, _, A, _, _ in _every(e):
+    for title, _, A, _, _ in _matrices(e):
         parts += block(title, A)
     for bodies, text, T in _charts(e):
         parts += [*block(f"T of {', '.join(bodies)}", T), tag("p", f"D = diag(R, T), R = {ROTATION}, {text}")]
@@ -143,7 +141,7 @@ def write_elimination_latex(e: EliminationMatrices, document: bool) -> str:
     """The matrices in LaTeX; of wide ones the entries that are not zero."""
     parts = [aligned(LATEX_EQUATIONS)]
     parts += [aligned([f"{latex_of(e, symbol)} &= {latex_of(e, formula)}"]) for symbol, formula in e.intermediates]
-    for _, symbol, A, rows, columns in _every(e):
+    for _, symbol, A, rows, columns in _matrices(e):
         if A.shape[1] <= WIDEST:
             parts.append(aligned([f"{symbol} &= {latex_of(e, A)}"]))
             continue
@@ -159,6 +157,11 @@ def write_elimination_latex(e: EliminationMatrices, document: bool) -> str:
         parts.append(aligned([rf"\text{{{HOLDS_WHILE}}}\quad {latex_of(e, x)} &> 0" for x in e.conditions]))
     body_text = "\n".join(parts)
     return latex_document(e.heading, body_text) if document else body_text
+
+
+def latex_of(e: EliminationMatrices, expr: Any) -> str:
+    """An expression in LaTeX, with the styles of its symbols."""
+    return written(formula_sum([expr], e.notation.styles), LATEX)
 
 
 def _entry(e: EliminationMatrices, symbol: str, row: str, column: str) -> str:

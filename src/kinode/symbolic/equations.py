@@ -29,10 +29,12 @@ from kinode.errors import ArgumentError
 from kinode.formulations.scope import SCOPES
 from kinode.model.base.fields import short
 from kinode.model.system import System
+from kinode.sheets.sheet import SheetSection
+from kinode.sheets.terms import Definition
 from kinode.structure.topology import Topology, find_topology
 from kinode.symbolic.normal_form import TooLongError, budget
 from kinode.symbolic.notation import independent_rows
-from kinode.symbolic.printed_equations import EquationLine, Printed, Reaction, Section, matrix, terms_of, writing_out
+from kinode.symbolic.printed_equations import Printed, Reaction, as_equation, matrix, writing_out
 from kinode.symbolic.traced_derivation import TRACED_FORMULATIONS, Derivation
 
 if TYPE_CHECKING:
@@ -322,7 +324,7 @@ class Equations(Printed):
             C, G, Q, D = (self._writer.write_all(x) for x in flat)
         return MotionMatrices(self.M, matrix(C, n), matrix(G, 1), matrix(Q, 1), matrix(D, 1))
 
-    def _write_lines(self) -> list[EquationLine]:
+    def _write_lines(self) -> tuple[Definition, ...]:
         """One line for each speed of the state: terms of accelerations and speeds on the left, forces on the right."""
         import sympy
 
@@ -335,15 +337,13 @@ class Equations(Printed):
         for i, rest in enumerate(left):
             inertial = [self.M[i, j] * a for j, a in enumerate(acceleration)]
             forces = [self.jacobian[k, i] * lam for k, lam in enumerate(self.multipliers)]
-            lines.append(EquationLine(_shown([*inertial, *terms_of(rest)]), _shown([*terms_of(right[i]), *forces])))
-        return lines
+            lines.append(self._line([*inertial, rest], [right[i], *forces]))
+        return tuple(lines)
 
     @cached_property
     def equations(self) -> list[Any]:
         """One SymPy equation for each speed of the state: inertia terms on the left, forces on the right."""
-        import sympy
-
-        return [sympy.Eq(sympy.Add(*left), sympy.Add(*right), evaluate=False) for left, right in self._lines]
+        return [as_equation(line) for line in self._lines]
 
     @cached_property
     def constraints(self) -> list[ConstraintEquation]:
@@ -359,23 +359,17 @@ class Equations(Printed):
         return rows
 
     @property
-    def sections(self) -> list[Section]:
-        import sympy
-
-        constraints, motion = self.constraints, self._lines
-        all_sections = [Section("", self._named_lines())] if self.intermediates else []
-        all_sections.append(Section("", motion))
-        for k, row in enumerate(constraints):
-            rates = _shown([self.jacobian[k, j] * a for j, a in enumerate(self.unknowns)])
-            lines = [EquationLine(rates, terms_of(self.gamma[k]))]
-            if row.residual != 0:
-                lines.insert(0, EquationLine(terms_of(row.residual), [sympy.S.Zero]))
-            all_sections.append(Section(f"{row.of} holds with {row.symbol}", lines))
+    def sections(self) -> list[SheetSection]:
+        all_sections = [SheetSection("", lines=self._named(self.intermediates))] if self.intermediates else []
+        all_sections.append(SheetSection("", lines=self._lines))
+        for k, row in enumerate(self.constraints):
+            rates = [self.jacobian[k, j] * a for j, a in enumerate(self.unknowns)]
+            lines = [self._line([row.residual], [])] if row.residual != 0 else []
+            lines.append(self._line(rates, [self.gamma[k]]))
+            all_sections.append(SheetSection(f"{row.of} holds with {row.symbol}", lines=tuple(lines)))
         if len(self.z_dot):
-            pairs = zip(self.notation.of("z_dot"), self.z_dot, strict=True)
-            all_sections.append(
-                Section("other states", [EquationLine([symbol], terms_of(rate)) for symbol, rate in pairs])
-            )
+            others = self._named(zip(self.notation.of("z_dot"), self.z_dot, strict=True))
+            all_sections.append(SheetSection("other states", lines=others))
         return all_sections + [self._reaction_section(joint) for joint in self.reactions]
 
     @cached_property
@@ -395,13 +389,6 @@ class Equations(Printed):
                     rows.append((term.name, Reaction(matrix(written[:3], 1), matrix(written[3:], 1))))
             terms_of_joint[joint] = rows
         return terms_of_joint
-
-
-def _shown(terms: Sequence[Any]) -> list[Any]:
-    """The terms that are not zero; a zero if there are none."""
-    import sympy
-
-    return [term for term in terms if term != 0] or [sympy.S.Zero]
 
 
 class _FourMatrices(NamedTuple):

@@ -22,8 +22,9 @@ from kinode.algebra.scalars import Array, Scalar, tidy
 from kinode.algebra.trace import Tape, Traced, count_operations, replay
 from kinode.hooks import hook
 from kinode.model.system import System
-from kinode.sheets.terms import SymbolStyle
-from kinode.sheets.text import aligned, latex_document, latex_text, number_printer
+from kinode.sheets.terms import SymbolStyle, formula_sum
+from kinode.sheets.text import aligned, latex_document, latex_text
+from kinode.sheets.typeset import LATEX, written
 from kinode.structure.topology import Topology
 from kinode.symbolic.normal_form import Harmonic, TooLongError, budget
 from kinode.symbolic.notation import Notation
@@ -204,14 +205,7 @@ class Explanation:
             whole = len(zero) == len(item.names)
             yield from _paragraph(f"{INDENT}{stem} = 0" if whole else f"{INDENT}{stem}: {parts} = 0", width)
 
-    @cached_property
-    def _latex_symbols(self) -> dict[Any, str]:
-        import sympy
-
-        return {sympy.Symbol(name): style.latex for name, style in self.notation.styles.items()}
-
     def _rows(self, item: Item) -> Iterator[str]:
-        printer = number_printer("LatexPrinter", {"symbol_names": self._latex_symbols})
         for name, formula, value, unit in zip(item.names, item.formulas, item.values, item.units):
             if formula == 0:
                 continue
@@ -220,7 +214,7 @@ class Explanation:
             if formula.is_number:
                 yield f"{style} &= {number}"
             else:
-                yield f"{style} &= {printer.doprint(formula)} = {number}"
+                yield f"{style} &= {written(formula_sum([formula], self.notation.styles), LATEX)} = {number}"
 
     def html(self) -> str:
         """The steps as HTML with MathML, as in reports.

@@ -22,9 +22,10 @@ import numpy as np
 from kinode.algebra.scalars import Array, Scalar, is_zero, tidy
 from kinode.algebra.spatial import solve_spd
 from kinode.algebra.trace import count_operations, replay
+from kinode.sheets.sheet import SheetSection
 from kinode.sheets.terms import SymbolStyle
 from kinode.structure.topology import Topology
-from kinode.symbolic.printed_equations import EquationLine, Printed, Section, matrix, terms_of
+from kinode.symbolic.printed_equations import Printed, matrix
 from kinode.symbolic.traced_derivation import Derivation
 
 MOST_WRITTEN_OUT = 3  # momenta that depend on each other, up to which the inverse of A is written out
@@ -262,29 +263,22 @@ class HamiltonEquations(Printed):
         return {"u": matrix(self.notation.of("u"), 1), "p_dot": self.p_dot, **scalars}
 
     @property
-    def sections(self) -> list[Section]:
+    def sections(self) -> list[SheetSection]:
         import sympy
 
-        speeds, momenta = self.notation.of("u"), self.p
-        steps = [EquationLine([symbol], terms_of(formula)) for symbol, formula in self._writer.intermediates]
-        named = [Section("", steps)] if steps else []
-        definitions = [EquationLine([p], terms_of(x)) for p, x in zip(momenta, self.momenta, strict=True)]
-        sections = [*named, Section("momenta, dT/du", definitions)]
-        sections.append(Section("Hamiltonian", [EquationLine([sympy.Symbol("H")], terms_of(self.H))]))
+        T, V, H = sympy.symbols("T V H")
+        steps = self._named(self._writer.intermediates)
+        named = [SheetSection("", lines=steps)] if steps else []
+        definitions = self._named(zip(self.p, self.momenta, strict=True))
+        sections = [*named, SheetSection("momenta, dT/du", lines=definitions)]
+        sections.append(SheetSection("Hamiltonian", lines=(self._line([H], [self.H]),)))
         if not self.is_energy:
-            energy = EquationLine([sympy.Symbol("T") + sympy.Symbol("V") - sympy.Symbol("H")], terms_of(self._excess))
-            sections.append(Section("H is not the energy, since motions are prescribed", [energy]))
-        rates = [EquationLine([u], terms_of(x)) for u, x in zip(speeds, self.speeds, strict=True)]
-        sections.append(Section("speeds, dH/dp", rates))
+            energy = self._line([T + V - H], [self._excess])
+            sections.append(SheetSection("H is not the energy, since motions are prescribed", lines=(energy,)))
+        speeds = self._named(zip(self.notation.of("u"), self.speeds, strict=True))
+        sections.append(SheetSection("speeds, dH/dp", lines=speeds))
         turning = ", and the turning of axes" if any(x != 0 for x in self._turning) else ""
-        sections.append(Section(f"rates of momenta, -dH/dq + Q{turning}", self._rate_lines()))
+        parts = zip(self.unknowns, self._slopes, self._turning, self.Q, strict=True)
+        rates = tuple(self._line([symbol], terms) for symbol, *terms in parts)
+        sections.append(SheetSection(f"rates of momenta, -dH/dq + Q{turning}", lines=rates))
         return sections
-
-    def _rate_lines(self) -> list[EquationLine]:
-        """p_dot: the terms of H, the turning of axes, and generalized forces."""
-        lines = []
-        for i, symbol in enumerate(self.unknowns):
-            parts = (self._slopes[i], self._turning[i], self.Q[i])
-            terms = [term for part in parts if part != 0 for term in terms_of(part)]
-            lines.append(EquationLine([symbol], terms or [self._slopes[i] * 0]))
-        return lines

@@ -295,6 +295,9 @@ class ScalarCircuit(PrintedSheet):
         parts = [SheetSection(title, "", tuple(lines)) for title, lines in sections.items()]
         return FormulaSheet(heading, (SheetSection("Scalar links", "", (), table), *parts))
 
+    def _repr_html_(self) -> str:
+        return self.mathml()
+
 
 def _other(symbol: IndexedSymbol) -> Any:
     """A symbol, or an array of symbols, for what is no variable: laws, loads, orientations."""

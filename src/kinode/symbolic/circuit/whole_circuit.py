@@ -320,6 +320,9 @@ class Circuit(PrintedSheet):
     def _sheet(self) -> FormulaSheet:
         return compose_sheet(self)
 
+    def _repr_html_(self) -> str:
+        return self.mathml()
+
     def __getitem__(self, title: str) -> SheetSection:
         """The section of the listing with that title: ``circuit["Nodal laws"]``."""
         return self._sheet[title]
