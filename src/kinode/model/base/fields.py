@@ -11,6 +11,7 @@ from __future__ import annotations
 import dataclasses
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from enum import Enum
 from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple, TypeVar
 
 import numpy as np
@@ -21,7 +22,7 @@ from kinode.expressions.units import DIMENSIONS
 
 if TYPE_CHECKING:
     from kinode.model.base.events import Root, Sampler
-    from kinode.model.base.field_reader import Reader
+    from kinode.model.base.field_reader import Nested, Reader
     from kinode.model.base.kinds import Registry
     from kinode.model.base.scene import Scene, VelocityScene
     from kinode.model.base.stick_slip import Lock
@@ -31,6 +32,26 @@ if TYPE_CHECKING:
 Value = float | Expression
 Vector = tuple[Value, Value, Value]
 Values = tuple[Value, ...]
+
+
+class NumberRange(Enum):
+    """What numbers a field takes; the value completes "must ..." in a message."""
+
+    POSITIVE = "be positive"
+    UNSIGNED = "not be negative"
+    NONZERO = "not be zero"
+    SHARE = "be between 0 and 1"
+
+    def holds(self, x: float) -> bool:
+        """Whether a number is in the range."""
+        if self is NumberRange.POSITIVE:
+            return not x <= 0.0
+        if self is NumberRange.UNSIGNED:
+            return not x < 0.0
+        return x != 0.0 if self is NumberRange.NONZERO else 0.0 <= x <= 1.0
+
+
+POSITIVE, UNSIGNED, NONZERO, SHARE = NumberRange
 
 
 @dataclass(frozen=True)
@@ -43,6 +64,8 @@ class Spec:
     choices: tuple[str, ...] = ()
     public: str | None = None  # the name that users write, where the attribute has another
     aside: bool = False  # not in the equations: initial values, limits, visuals
+    range: NumberRange | None = None  # of a number
+    record: type[Nested] | None = None  # that the field holds
 
 
 class Alternative(NamedTuple):
@@ -60,9 +83,11 @@ def declare(default: Any, spec: Spec) -> Any:
     return dataclasses.field(default=default, metadata=metadata, kw_only=True)
 
 
-def number(dimension: str | None, doc: str, default: Any = ..., *, aside: bool = False) -> Any:
+def number(
+    dimension: str | None, doc: str, default: Any = ..., *, aside: bool = False, range: NumberRange | None = None
+) -> Any:
     """A number, a quantity in text, or arithmetic with parameters."""
-    return declare(default, Spec("number", dimension, doc, aside=aside))
+    return declare(default, Spec("number", dimension, doc, aside=aside, range=range))
 
 
 def vector(
@@ -105,6 +130,11 @@ def choice(choices: Iterable[str], doc: str, default: Any = ...) -> Any:
 def special(shape: str, doc: str, default: Any = None, *, aside: bool = False) -> Any:
     """A field with a reader of its own, a method ``read_<shape>`` of the component's class."""
     return declare(default, Spec(shape, None, doc, aside=aside))
+
+
+def nested(record: type[Nested], doc: str, default: Any = None, *, aside: bool = False) -> Any:
+    """A record with fields of its own, given as a mapping."""
+    return declare(default, Spec(record.shape, None, doc, aside=aside, record=record))
 
 
 # Shapes of fields that act along coordinates or over time; all others define geometry and inertia.
@@ -241,6 +271,11 @@ class Component:
         dimension = spec.dimension or ""
         unit = DIMENSIONS[dimension].unit if dimension in DIMENSIONS else ""
         return "" if unit == "1" else unit
+
+    @classmethod
+    def dimension_of(cls, spec: Spec) -> str | None:
+        """The dimension of a number in a record within one of its fields."""
+        return spec.dimension
 
     @classmethod
     def check_kind(cls) -> None:
