@@ -124,14 +124,12 @@ def check_parameters(
 
     Without ``parts`` those of networks are left out, where they were checked before.
     """
-    from kinode.model.network.part import check_numbers
-
     check_bodies(system, resolve, names)
     check_joints(system, resolve, names)
     check_elements(system, resolve, names)
     for part in system.parts.values() if parts else ():
         if names is None or _depends(system, part, names):
-            check_numbers(part, system, resolve)
+            part.check_at(system, resolve)
 
 
 def _find_open(system: System, section: str, components: Mapping[str, C]) -> list[C]:

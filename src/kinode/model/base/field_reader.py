@@ -307,7 +307,7 @@ class Nested:
             value, allowed = given.get(name), spec.range
             for number in value if isinstance(value, tuple) else (value,):
                 if allowed is not None and isinstance(number, float) and not allowed.holds(number):
-                    raise reader.fail(f"{field}.{name}", f"must {allowed.value}, not {number:g}")
+                    raise reader.fail(f"{field}.{name}", allowed.refuse(number, "not"))
         self.check_together(reader, field)
 
     def check_together(self, reader: Reader, field: str) -> None:

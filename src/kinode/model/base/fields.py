@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple, TypeVar
 
 import numpy as np
 
-from kinode.errors import Advice, Suggestion, find_close, suggest
+from kinode.errors import Advice, ModelError, Suggestion, find_close, suggest
 from kinode.expressions.syntax_tree import Expression
 from kinode.expressions.units import DIMENSIONS
 
@@ -50,6 +50,10 @@ class NumberRange(Enum):
             return not x < 0.0
         return x != 0.0 if self is NumberRange.NONZERO else 0.0 <= x <= 1.0
 
+    def refuse(self, x: float, told: str) -> str:
+        """What is wrong with a number out of the range, ``told`` in one of two ways: "not" or "and is"."""
+        return f"must {self.value}" if self is NumberRange.NONZERO else f"must {self.value}, {told} {x:g}"
+
 
 POSITIVE, UNSIGNED, NONZERO, SHARE = NumberRange
 
@@ -64,7 +68,7 @@ class Spec:
     choices: tuple[str, ...] = ()
     public: str | None = None  # the name that users write, where the attribute has another
     aside: bool = False  # not in the equations: initial values, limits, visuals
-    range: NumberRange | None = None  # of a number
+    range: NumberRange | None = None  # of a number, or of the values of a law
     record: type[Nested] | None = None  # that the field holds
 
 
@@ -86,7 +90,7 @@ def declare(default: Any, spec: Spec) -> Any:
 def number(
     dimension: str | None, doc: str, default: Any = ..., *, aside: bool = False, range: NumberRange | None = None
 ) -> Any:
-    """A number, a quantity in text, or arithmetic with parameters."""
+    """A number, a quantity in text, or arithmetic with parameters; elements and nested records hold to its range."""
     return declare(default, Spec("number", dimension, doc, aside=aside, range=range))
 
 
@@ -97,9 +101,9 @@ def vector(
     return declare(default, Spec("vector", dimension, doc, public=public, aside=aside))
 
 
-def law(dimension: str | None, doc: str, default: Any = None) -> Any:
+def law(dimension: str | None, doc: str, default: Any = None, *, range: NumberRange | None = None) -> Any:
     """A number or a law of time, state, inputs, signals and tables."""
-    return declare(default, Spec("law", dimension, doc))
+    return declare(default, Spec("law", dimension, doc, range=range))
 
 
 def laws(dimension: str | None, doc: str, default: Any = ...) -> Any:
@@ -185,6 +189,7 @@ class Component:
     leading_fields: ClassVar[tuple[str, ...]] = ()  # positional fields of this method before all others
     alternative_fields: ClassVar[Mapping[str, Alternative]] = {}  # fields that replace others, see ``gather``
     local: ClassVar[Mapping[str, frozenset[str]]] = {}  # local names that the law in a field may use
+    told: ClassVar[str] = "not"  # what stands before a wrong number in messages
     timely: ClassVar[tuple[str, ...]] = ()  # fields whose laws depend on time only and are differentiated
     name: str
 
@@ -243,6 +248,11 @@ class Component:
             declared = ((f, f.metadata["spec"]) for f in dataclasses.fields(cls) if "spec" in f.metadata)
             declared_specs = _SPECS[cls] = {spec.public or f.name: (f, spec) for f, spec in declared}
         return declared_specs
+
+    @classmethod
+    def ranges(cls) -> dict[str, NumberRange]:
+        """What the numbers and laws of its fields have to be."""
+        return {name: spec.range for name, (_, spec) in cls.specs().items() if spec.range is not None}
 
     @classmethod
     def required_fields(cls) -> tuple[str, ...]:
@@ -363,6 +373,14 @@ class Component:
                 given[name] = value
         return given
 
+    def check_numbers(self, known: Callable[[Any], float | None]) -> None:
+        """Refuse numbers out of their ranges; ``known`` gives the value of one, None where it is open."""
+        for name, allowed in self.ranges().items():
+            value = getattr(self, self.specs()[name][0].name)
+            number = None if value is None else known(value)
+            if number is not None and not allowed.holds(number):
+                raise ModelError(allowed.refuse(number, self.told), component=self.name, field=name)
+
     def constants(self) -> Iterable[Any]:
         """The values of the fields that make up geometry and inertia."""
         for field, spec in self.specs().values():
@@ -431,6 +449,11 @@ def short(raw: Any) -> str:
 
 
 PLAIN_TYPES = frozenset({float, str, int, bool, type(None)})
+
+
+def plain_number(value: Any) -> float | None:
+    """A number that is written as one; None for an expression."""
+    return value if isinstance(value, float) else None
 
 
 def is_plain_tuple(value: Any) -> bool:
