@@ -176,7 +176,7 @@ def test_armature_is_on_the_diagonal_of_the_mass_matrix(everything):
 def test_what_is_read(everything):
     system = kn.load(everything)
     assert system.name == "everything" and system.gravity == (0.3, -0.2, -9.5)
-    assert system.joints["rail"].limits == Limits(-2.0, 2.0)
+    assert system.joints["rail"].limits == Limits(lower=-2.0, upper=2.0)
     assert {"base", "base_rail", "base_yaw", "arm", "fixed_part", "body_6"} <= set(system.bodies)
     assert system.joints["elbow"].q == (0.4,) and system.joints["elbow"].u == (0.7,)
     assert system.inputs["elbow_control"].value == 0.25

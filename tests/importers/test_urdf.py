@@ -29,7 +29,7 @@ def test_revolute_joint_with_everything():
     hinge = system.joints["j"]
     assert hinge.kind == "revolute" and hinge.axis == "-z"
     assert hinge.a.position == (1, 2, 3) and hinge.a.rotation == ("rpy", (0.1, 0.2, 0.3))
-    assert hinge.limits == Limits(-1.0, 2.0, 30.0, 4.0) and hinge.damping == (0.5,)
+    assert hinge.limits == Limits(lower=-1.0, upper=2.0, effort=30.0, speed=4.0) and hinge.damping == (0.5,)
     assert system.notes == ["j: friction of 0.25 N*m is recorded here and does not act"]
     assert system.bodies["b"].mass == 2 and system.bodies["b"].inertia == (0.1, 0.2, 0.25, 0.01, -0.02, 0.03)
 

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from joint_contract import needed_fields
 
 import kinode as kn
-from kinode.model.joints.coulomb_friction import find_fields
+from kinode.model.joints.coulomb_friction import Coulomb
 from kinode.model.joints.joint import JOINTS
 from kinode.multibody.coupled_friction import JointFriction, find_joint_friction, solve_brakes
 from kinode.multibody.snapshot import Snapshot
@@ -27,7 +27,7 @@ SIZES = {"coefficient": 0.2, "radius": 0.05, "thrust_radius": 0.03, "length": 0.
 
 def friction_of(kind, **changed):
     """All that friction takes in a kind of joint."""
-    given = {name: SIZES[name] for name in find_fields(JOINTS[kind]) if name in SIZES}
+    given = {name: SIZES[name] for name in Coulomb.dimensions(JOINTS[kind]) if name in SIZES}
     return {"coulomb": given | changed}
 
 

@@ -23,6 +23,7 @@ from kinode.formats.declaration_schema import (
 from kinode.formats.yaml_files import FIELDS, VERSION
 from kinode.model.base.bodies import ENTRIES, ROLES, SIZES, Body
 from kinode.model.base.element import ELEMENTS, Element
+from kinode.model.base.field_reader import Nested
 from kinode.model.base.fields import Component, Spec
 from kinode.model.base.frames import ROTATIONS
 from kinode.model.base.observers.moving_frames import FRAMES
@@ -30,9 +31,8 @@ from kinode.model.base.parameters import RunDefaults
 from kinode.model.base.shapes import AXES, SHAPE_SIZES
 from kinode.model.constraints.constraint import CONSTRAINTS
 from kinode.model.drive_unit import ACTS, DRIVE_FIELDS
-from kinode.model.joints.coulomb_friction import FRICTIONS, find_fields
-from kinode.model.joints.end_stops import find_fields as find_end_fields
-from kinode.model.joints.joint import BY_AXIS, BY_COMPONENT, JOINTS, LIMITS, AxialJoint, Joint
+from kinode.model.joints.coulomb_friction import Coulomb
+from kinode.model.joints.joint import JOINTS, Compliance, Joint, Limits
 
 
 def schema() -> Schema:
@@ -286,6 +286,8 @@ def _first_line(cls: type[Component]) -> str:
 
 
 def _field(cls: type[Component], spec: Spec) -> Schema:
+    if spec.record is not None:
+        return _nested(cls, spec.record)
     n = len(cls.coordinates) if issubclass(cls, Joint) else 0
     if spec.shape in ("number", "law", "vector", "laws", "frame", "shape", "axis"):
         return ref(spec.shape)
@@ -328,10 +330,6 @@ def _field(cls: type[Component], spec: Spec) -> Schema:
         "input_laws": {"oneOf": [ref("law"), _array(ref("law"), 1)]},
         "words": {"oneOf": [{"type": "string"}, _array({"type": "string"}, 1)]},
         "matrix": {"oneOf": [ref("number"), _array(ref("number"), 1), _array(_array(ref("number"), 1), 1)]},
-        "limits": {"oneOf": [_array(ref("number"), 2, 2), object_of(tuple(_LIMITS), _LIMITS)]},
-        "friction": _friction(cls) if issubclass(cls, Joint) else {},
-        "ends": _ends(cls, spec) if spec.shape == "ends" else {},
-        "compliance": _compliance(issubclass(cls, AxialJoint)),
         "inertia": {
             "oneOf": [
                 _array(ref("number"), 3, 3),
@@ -344,28 +342,25 @@ def _field(cls: type[Component], spec: Spec) -> Schema:
     return special.get(spec.shape, {})
 
 
-def _friction(cls: type[Joint]) -> Schema:
-    """Coulomb friction with the lengths that this type of joint takes; null for a type without friction."""
-    if cls.rubs is None:
-        return {"type": "null"}
-    numbers = {name: ref("number") for name in find_fields(cls)}
-    return object_of(
-        tuple(FRICTIONS), {kind: object_of(tuple(numbers), numbers) for kind in FRICTIONS}, list(FRICTIONS)
-    )
+def _nested(cls: type[Component], record: type[Nested]) -> Schema:
+    """A record within a field, of the numbers that it takes in a kind; null for a joint without friction."""
+    takes = tuple(record.dimensions(cls))
+    numbers = object_of(takes, dict.fromkeys(takes, ref("number")))
+    if issubclass(record, Coulomb):
+        assert issubclass(cls, Joint)
+        return (
+            {"type": "null"} if cls.rubs is None else object_of((record.word,), {record.word: numbers}, [record.word])
+        )
+    if issubclass(record, Limits):
+        return {"oneOf": [_array(ref("number"), 2, 2), numbers]}
+    return _compliance(takes) if issubclass(record, Compliance) else {"oneOf": [{"type": "null"}, numbers]}
 
 
-def _ends(cls: type[Component], spec: Spec) -> Schema:
-    """End stops, or backlash."""
-    takes = find_end_fields(next(name for name, (_, own) in cls.specs().items() if own is spec))
-    return {"oneOf": [{"type": "null"}, object_of(takes, dict.fromkeys(takes, ref("number")))]}
-
-
-def _compliance(axial: bool) -> Schema:
+def _compliance(takes: tuple[str, ...]) -> Schema:
     """Compliance by component of the reaction; along and across the axis too, if the joint has one."""
     each: Schema = {"oneOf": [ref("number"), _array(ref("number"), 3, 3)]}
-    forms = [object_of(BY_COMPONENT, dict.fromkeys(BY_COMPONENT, each))]
-    forms += [object_of(BY_AXIS, dict.fromkeys(BY_AXIS, ref("number")))] if axial else []
+    by_component = Compliance.by_component
+    by_axis = tuple(name for name in takes if name not in by_component)
+    forms = [object_of(by_component, dict.fromkeys(by_component, each))]
+    forms += [object_of(by_axis, dict.fromkeys(by_axis, ref("number")))] if by_axis else []
     return {"oneOf": [{**form, "minProperties": 1} for form in forms]}
-
-
-_LIMITS: dict[str, Schema] = {name: {"$ref": "#/$defs/number"} for name in LIMITS}

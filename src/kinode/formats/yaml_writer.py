@@ -19,13 +19,12 @@ from kinode.expressions.units import DIMENSIONLESS, Dimension, parse_quantity
 from kinode.fmi.fmu_file import FmuFile
 from kinode.formats.yaml_text import CONTROL, reads_as_text
 from kinode.model.base.bodies import Body, LoneMoment, Visual
+from kinode.model.base.field_reader import Nested
 from kinode.model.base.fields import Component
 from kinode.model.base.frames import ZERO, Frame
 from kinode.model.base.parameters import Input, Parameter, find_dimension
 from kinode.model.base.shapes import Shape
-from kinode.model.joints.coulomb_friction import Coulomb
-from kinode.model.joints.end_stops import Ends
-from kinode.model.joints.joint import LIMITS, Compliance, Joint, Limits
+from kinode.model.joints.joint import Joint
 from kinode.model.network.declared_domains import write_domain
 from kinode.model.network.declared_parts import DeclaredPart, write_declaration
 from kinode.model.network.part import Part
@@ -123,13 +122,9 @@ class PlainRecords:
             return self.frame(value)
         if isinstance(value, Shape):
             return {value.kind: self.shape(value)}
-        if isinstance(value, Limits):
-            given = {name: getattr(value, name) for name in LIMITS}
-            return {name: self.plain(item) for name, item in given.items() if item is not None}
-        if isinstance(value, Compliance | Ends):
-            return {name: self.plain(item) for name, item in value.given().items()}
-        if isinstance(value, Coulomb):
-            return {"coulomb": {name: self.plain(item) for name, item in value.given().items()}}
+        if isinstance(value, Nested):
+            given = {name: self.plain(item) for name, item in value.given().items()}
+            return {value.word: given} if value.word else given
         if isinstance(value, Visual):
             return value.plain()
         if isinstance(value, Fraction):

@@ -171,8 +171,6 @@ class Arguments:
 
         Those that depend on no parameter with another value were checked with the model.
         """
-        from kinode.model.network.part import check_numbers
-
         if not self._parametric_components or p.tobytes() == self._checked:
             return
         samples = np.atleast_2d(p)
@@ -182,7 +180,7 @@ class Arguments:
             resolve, changed = self._resolver_of_sample(sample), self.find_changed(sample)
             for component, names in self._parametric_components:
                 if not names.isdisjoint(changed):
-                    check_numbers(component, self.system, resolve)
+                    component.check_at(self.system, resolve)
         self._checked = p.tobytes()
 
     def resolver(self, p: Any) -> Callable[[Any], float]:

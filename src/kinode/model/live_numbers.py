@@ -31,15 +31,13 @@ from kinode.expressions.syntax_tree import Expression
 from kinode.expressions.units import DIMENSIONS
 from kinode.model.base.bodies import ENTRIES, Body, LoneMoment, Visual
 from kinode.model.base.element import Element
+from kinode.model.base.field_reader import Nested
 from kinode.model.base.fields import Component, Spec, Value, short, unknown
 from kinode.model.base.frames import Frame, read_rotation
 from kinode.model.base.meshes import MeshSolid
 from kinode.model.base.parameters import HIDDEN, Input, Parameter, TableRecord, is_plain
 from kinode.model.base.shapes import Shape
-from kinode.model.joints import coulomb_friction, end_stops
-from kinode.model.joints.coulomb_friction import Coulomb
-from kinode.model.joints.end_stops import Ends
-from kinode.model.joints.joint import DERIVED, Joint, Limits
+from kinode.model.joints.joint import DERIVED, Joint
 
 if TYPE_CHECKING:
     from kinode.model.system import System
@@ -156,8 +154,8 @@ class NumberWalk:
         place = _Whereabouts(f"{owner.name}.{name}", owner.name, name, spec.doc, dimension, _form_of(spec), spec.aside)
         if isinstance(value, Frame):
             return self._frame(value, place)
-        if isinstance(value, Ends | Coulomb | Limits) and isinstance(owner, Joint):
-            return self._parts(value, place, _units_of(value, type(owner)))
+        if isinstance(value, Nested):
+            return self._parts(value, place, value.dimensions(type(owner)))
         if isinstance(value, LoneMoment):
             moment = self._value(value.moment, place.at(value.entry, "inertia"))
             return value if moment is value.moment else LoneMoment.fill(value.entry, moment)
@@ -198,7 +196,7 @@ class NumberWalk:
         new = tuple(self._value(x, each) for x, each in zip(value, places, strict=True))
         return value if all(a is b for a, b in zip(new, value, strict=True)) else new
 
-    def _parts(self, value: Any, place: _Whereabouts, units: dict[str, str]) -> Any:
+    def _parts(self, value: Any, place: _Whereabouts, units: Mapping[str, str | None]) -> Any:
         """A record with numbers, such as a friction."""
         changed = {}
         for field in dataclasses.fields(value):
@@ -285,16 +283,6 @@ def _form_of(spec: Spec) -> Form:
 def _inner(value: Any) -> tuple[str, ...] | None:
     """The names of the entries of an entry: the rows of a matrix of three are axes."""
     return XYZ if isinstance(value, tuple) and len(value) == 3 and all(type(x) is float for x in value) else None
-
-
-def _units_of(value: Any, joint: type[Joint]) -> dict[str, str]:
-    """Dimensions of the fields of a friction, of ends or of limits."""
-    if isinstance(value, Coulomb):
-        return coulomb_friction.find_units(joint)
-    if isinstance(value, Ends):
-        return end_stops.find_units(joint)
-    kind = joint.coordinates[0][1]
-    return {"lower": kind, "upper": kind, "effort": DERIVED["effort"][kind], "speed": DERIVED["rate"][kind]}
 
 
 ZERO_REASON = "zero, which leaves its terms out of the compiled code"

@@ -11,12 +11,11 @@ from kinode.errors import ModelError
 from kinode.expressions.syntax_tree import Expression
 from kinode.expressions.units import DIMENSIONS, Dimension
 from kinode.model.base.bodies import NO_INERTIA, Body, Visual
+from kinode.model.base.field_reader import Nested
 from kinode.model.base.fields import Component, Spec
 from kinode.model.base.frames import Frame
 from kinode.model.constraints.gear_coupling import CoordinateCoupling
-from kinode.model.joints.coulomb_friction import find_units
-from kinode.model.joints.end_stops import find_units as find_end_units
-from kinode.model.joints.joint import DERIVED, UNITS, Compliance, Joint, Limits
+from kinode.model.joints.joint import DERIVED, Joint
 from kinode.model.network.part import Part
 
 if TYPE_CHECKING:
@@ -161,14 +160,8 @@ def _joint(joint: Joint) -> tuple[str, str]:
             continue
         text = f"{name} {_value(value)}{_unit(name, specs[name][1], units)}"
         parts.append(f"starts with {text}" if name in _STARTS else text)
-    if joint.limits is not None:
-        parts.append(_limits(joint.limits, units[0]))
-    if joint.friction is not None:
-        parts.append(_friction(joint))
-    if joint.ends is not None:
-        parts.append(_ends(joint))
-    if joint.compliance is not None:
-        parts.append(_compliance(joint.compliance))
+    records = {name: getattr(joint, name) for name in ("limits", "friction", "stop", "backlash", "compliance")}
+    parts += [_nested(name, record, joint) for name, record in records.items() if record is not None]
     parts.append("driven" if joint.driven else _count(joint.n_u, "freedom"))
     return joint.name, ", ".join(parts)
 
@@ -185,33 +178,14 @@ def _unit(name: str, spec: Spec, kinds: Sequence[str]) -> str:
     return f" {DIMENSIONS[dimension].unit}" if dimension is not None and dimension in DIMENSIONS else ""
 
 
-def _limits(limits: Limits, kind: str) -> str:
-    units = {"lower": "coordinate", "upper": "coordinate", "effort": "effort", "speed": "rate"}
-    parts = []
-    for name, role in units.items():
-        value = getattr(limits, name)
-        if value is not None:
-            parts.append(f"{name} {_value(value)} {DIMENSIONS[DERIVED[role][kind]].unit}")
-    return f"limits ({', '.join(parts)})"
-
-
-def _friction(joint: Joint) -> str:
-    assert joint.friction is not None
-    units = {**{k: f" {DIMENSIONS[unit].unit}" for k, unit in find_units(type(joint)).items()}, "coefficient": ""}
-    units["static_coefficient"] = ""
-    return f"friction ({', '.join(f'{k} {_value(v)}{units[k]}' for k, v in joint.friction.given().items())})"
-
-
-def _ends(joint: Joint) -> str:
-    assert joint.ends is not None
-    units = {**{k: f" {DIMENSIONS[unit].unit}" for k, unit in find_end_units(type(joint)).items()}, "restitution": ""}
-    what = "stop" if joint.stop is not None else "backlash"
-    return f"{what} ({', '.join(f'{k} {_value(v)}{units[k]}' for k, v in joint.ends.given().items())})"
-
-
-def _compliance(compliance: Compliance) -> str:
-    parts = [f"{name} {_value(value)} {DIMENSIONS[UNITS[name]].unit}" for name, value in compliance.given().items()]
-    return f"compliance ({', '.join(parts)})"
+def _nested(name: str, record: Nested, joint: Joint) -> str:
+    """A record within a field: ``friction (coefficient 0.1, radius 0.01 m)``."""
+    dimensions, parts = record.dimensions(type(joint)), []
+    for field, value in record.given().items():
+        dimension = dimensions[field] or "dimensionless"
+        unit = "" if dimension == "dimensionless" else f" {DIMENSIONS[dimension].unit}"
+        parts.append(f"{field} {_value(value)}{unit}")
+    return f"{name} ({', '.join(parts)})"
 
 
 def _component(component: Component) -> tuple[str, str]:

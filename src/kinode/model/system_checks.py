@@ -10,6 +10,7 @@ from kinode.errors import LawError, ModelError
 from kinode.expressions.syntax_tree import Expression
 from kinode.model.base.bodies import Body
 from kinode.model.base.element import Element
+from kinode.model.base.field_reader import Nested
 from kinode.model.base.fields import Component, find_expressions, unknown
 from kinode.model.base.frames import Resolve
 from kinode.model.base.observers.moving_frames import Observer
@@ -80,26 +81,18 @@ def check_body(body: Body, system: System, resolve: Resolve, names: Collection[s
 
 
 def check_joints(system: System, resolve: Resolve, names: Collection[str] | None = None) -> None:
-    """Numbers of friction, stops and backlash are possible at the values that ``resolve`` gives the parameters."""
+    """Numbers of friction, stops and the like are possible at the values that ``resolve`` gives the parameters."""
     for joint in _find_open(system, "joints", system.joints):
         check_joint(joint, system, resolve, names)
 
 
 def check_joint(joint: Joint, system: System, resolve: Resolve, names: Collection[str] | None = None) -> None:
     """The same of one joint."""
-    friction, ends = joint.friction, joint.ends
-    if (friction is None and ends is None) or not _depends(system, joint, names):
+    if not _depends(system, joint, names):
         return
-    from kinode.model.joints.coulomb_friction import check_numbers as check_friction
-    from kinode.model.joints.end_stops import read_ends
-
-    reader = system.reader(joint.name)
-    if friction is not None and any(True for _ in find_expressions(friction.given())):
-        known = type(friction)(**{name: resolve(value) for name, value in friction.given().items()})
-        check_friction(reader, known, "friction")
-    if ends is not None and any(True for _ in find_expressions(ends.given())):
-        known_ends = {name: resolve(value) for name, value in ends.given().items()}
-        read_ends(reader, known_ends, "stop" if joint.stop is not None else "backlash", type(joint))
+    for field, value in joint.given().items():
+        if isinstance(value, Nested):
+            value.check_at(system.reader(joint.name), field, resolve)
 
 
 def check_elements(system: System, resolve: Resolve, names: Collection[str] | None = None) -> None:
@@ -131,14 +124,12 @@ def check_parameters(
 
     Without ``parts`` those of networks are left out, where they were checked before.
     """
-    from kinode.model.network.part import check_numbers
-
     check_bodies(system, resolve, names)
     check_joints(system, resolve, names)
     check_elements(system, resolve, names)
     for part in system.parts.values() if parts else ():
         if names is None or _depends(system, part, names):
-            check_numbers(part, system, resolve)
+            part.check_at(system, resolve)
 
 
 def _find_open(system: System, section: str, components: Mapping[str, C]) -> list[C]:

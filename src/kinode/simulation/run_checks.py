@@ -16,7 +16,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
-from enum import Enum
 
 import numpy as np
 
@@ -24,20 +23,13 @@ from kinode.algebra.scalars import Array
 from kinode.dynamics.compiled_system import Dynamics
 from kinode.errors import Gap
 from kinode.expressions.syntax_tree import Expression
+from kinode.model.base.fields import NumberRange
 from kinode.model.system import System
 from kinode.ode.endings import Ending, EndKind
 from kinode.simulation.solver import CLOSED_TOLERANCE, StateHistory
 
 TIME_SAMPLES = 1000  # intervals of a run at whose ends expressions of time are checked
 VANISHED_SHARE = 1e-6  # share of the value at the start: less counts as zero
-
-
-class SignRule(Enum):
-    """The sign that a field must have; the value completes "must ..." in a message."""
-
-    POSITIVE = "be positive"
-    NOT_NEGATIVE = "not be negative"
-    NOT_ZERO = "not be zero"
 
 
 @dataclass(frozen=True)
@@ -47,7 +39,7 @@ class Guarded:
     part: str
     field: str
     law: Expression
-    rule: SignRule
+    rule: NumberRange
 
     @property
     def name(self) -> str:
@@ -60,24 +52,18 @@ class Guarded:
 
     def violated(self, values: Array) -> Array:
         """Which values break the rule; a value that must not be zero must keep the sign of the first."""
-        if self.rule is SignRule.POSITIVE:
+        if self.rule is NumberRange.POSITIVE:
             return values <= 0
-        return values < 0 if self.rule is SignRule.NOT_NEGATIVE else values * values[:1] <= 0
+        return values < 0 if self.rule is NumberRange.UNSIGNED else values * values[:1] <= 0
 
 
 def find_guarded(system: System) -> Iterator[Guarded]:
     """The fields of network components with a sign rule whose expressions depend on more than parameters."""
     for part in system.parts.values():
-        rules = {
-            SignRule.POSITIVE: part.positive,
-            SignRule.NOT_NEGATIVE: part.unsigned,
-            SignRule.NOT_ZERO: part.nonzero,
-        }
-        for rule, fields in rules.items():
-            for field in fields:
-                value = getattr(part, part.specs()[field][0].name)
-                if isinstance(value, Expression) and not value.names() <= set(system.parameters):
-                    yield Guarded(part.name, field, value, rule)
+        for field, rule in part.ranges().items():
+            value = getattr(part, part.specs()[field][0].name)
+            if isinstance(value, Expression) and not value.names() <= set(system.parameters):
+                yield Guarded(part.name, field, value, rule)
 
 
 def _guarded_of(dynamics: Dynamics) -> list[Guarded]:

@@ -18,7 +18,7 @@ from kinode.algebra.named_data import NamedData
 from kinode.algebra.scalars import Array, Scalar
 from kinode.errors import ModelError
 from kinode.model.base.field_reader import Reader
-from kinode.model.base.fields import Component, Spec, Value, record
+from kinode.model.base.fields import Component, Spec, Value, plain_number, record
 from kinode.model.base.frames import LETTERS, UNIT_LENGTH_ROUNDING, Frame, axis_vector
 from kinode.model.base.kinds import Registry
 
@@ -139,7 +139,8 @@ class Element(Component):
         return None
 
     def check(self) -> None:
-        """Refuse combinations of fields that contradict each other."""
+        """Refuse numbers out of their ranges, and combinations of fields that contradict each other."""
+        self.check_numbers(plain_number)
 
     def check_in(self, system: System) -> None:
         """Check it in the finished system."""

@@ -1,4 +1,4 @@
-"""Reading the fields of a component from what a user or a file gives.
+"""Reading the fields of a component, and of records within them, from what a user or a file gives.
 
 A number may be a plain one, text with a unit, or arithmetic with parameters; a law may be a function too.  Every error
 names the component and the field.
@@ -6,9 +6,10 @@ names the component and the field.
 
 from __future__ import annotations
 
+import dataclasses
 import math
 from collections.abc import Callable, Collection, Mapping, Sequence
-from typing import Any
+from typing import Any, ClassVar, Self
 
 import numpy as np
 
@@ -24,7 +25,17 @@ from kinode.expressions.units import (
     parse_unit,
     refuse_bare_angle,
 )
-from kinode.model.base.fields import Component, Spec, Value, Vector, missing_fields, short, unknown, unknown_fields
+from kinode.model.base.fields import (
+    Component,
+    Spec,
+    Value,
+    Vector,
+    find_expressions,
+    missing_fields,
+    short,
+    unknown,
+    unknown_fields,
+)
 
 
 class Reader:
@@ -90,6 +101,8 @@ class Reader:
             return raw
         if spec.shape in ("text", "joint"):
             return self.text(raw, name)
+        if spec.record is not None:
+            return spec.record.read(self, raw, name, cls)
         reader = getattr(cls, f"read_{spec.shape}")
         return reader(self, raw, name, spec)
 
@@ -221,3 +234,91 @@ class Reader:
                 return raw
         values = self.sequence(raw, 3, field, lambda item: self.number(item, dimension, field))
         return (values[0], values[1], values[2])
+
+
+@dataclasses.dataclass(frozen=True)
+class Nested:
+    """A record within a field, such as a friction or a stop, declared as components are and given as a mapping.
+
+    What its fields take may depend on the kind of component that it belongs to, its ``owner``: a joint says what an
+    effort is along its freedom.
+    """
+
+    shape: ClassVar[str] = ""  # of the fields that hold it
+    word: ClassVar[str] = ""  # under which its fields stand in files, {coulomb: {...}}
+
+    @classmethod
+    def specs(cls) -> dict[str, Spec]:
+        """What its fields take, by name."""
+        return {field.name: field.metadata["spec"] for field in dataclasses.fields(cls) if "spec" in field.metadata}
+
+    @classmethod
+    def dimensions(cls, owner: type[Component]) -> dict[str, str | None]:
+        """The fields that it takes in a kind of component, in the order of messages, with their dimensions."""
+        return {name: owner.dimension_of(spec) for name, spec in cls.specs().items()}
+
+    def given(self) -> dict[str, Any]:
+        """The fields that differ from their defaults, by name."""
+        values = ((field, getattr(self, field.name)) for field in dataclasses.fields(self) if field.compare)
+        return {field.name: value for field, value in values if value != field.default}
+
+    # -- reading -----------------------------------------------------------------------------------
+    @classmethod
+    def read(cls, reader: Reader, raw: Any, field: str, owner: type[Component]) -> Self:
+        """The record that a mapping gives, or one that was read before."""
+        cls.check_owner(reader, field, owner)
+        takes, values = cls.dimensions(owner), dict[str, Any]()
+        given = raw.given() if isinstance(raw, cls) else cls.find_fields(reader, raw, field, tuple(takes))
+        for name, value in given.items():
+            if name not in takes:
+                raise reader.fail(f"{field}.{name}", cls.no_field(name, tuple(takes), field, owner))
+            if value is not None:
+                values[name] = cls.read_field(reader, value, name, f"{field}.{name}", takes[name])
+        record = cls(**values)
+        record.check(reader, field)
+        return record
+
+    @classmethod
+    def check_owner(cls, reader: Reader, field: str, owner: type[Component]) -> None:
+        """Refuse a kind of component that takes no such record."""
+
+    @classmethod
+    def find_fields(cls, reader: Reader, raw: Any, field: str, takes: tuple[str, ...]) -> Mapping[str, Any]:
+        """The fields in what was given."""
+        if not isinstance(raw, Mapping):
+            raise reader.fail(field, f"takes {', '.join(takes)}, not {short(raw)}")
+        return raw
+
+    @classmethod
+    def no_field(cls, name: Any, takes: Sequence[str], field: str, owner: type[Component]) -> str:
+        """What to say about a name that is no field."""
+        return unknown(f"{field} has no", name, takes)
+
+    @classmethod
+    def read_field(cls, reader: Reader, raw: Any, name: str, field: str, dimension: str | None) -> Any:
+        """One field, a number; ``field`` is the path to it."""
+        return reader.number(raw, dimension, field)
+
+    # -- checking ----------------------------------------------------------------------------------
+    def check(self, reader: Reader, field: str) -> None:
+        """Refuse impossible numbers, as far as numbers are known."""
+        given = self.given()
+        for name, spec in self.specs().items():
+            value, allowed = given.get(name), spec.range
+            for number in value if isinstance(value, tuple) else (value,):
+                if allowed is not None and isinstance(number, float) and not allowed.holds(number):
+                    raise reader.fail(f"{field}.{name}", allowed.refuse(number, "not"))
+        self.check_together(reader, field)
+
+    def check_together(self, reader: Reader, field: str) -> None:
+        """Refuse numbers that contradict each other."""
+
+    def check_at(self, reader: Reader, field: str, resolve: Callable[[Any], Any]) -> None:
+        """The same where numbers are arithmetic with parameters, at the values that ``resolve`` gives these."""
+        given = self.given()
+        if any(True for _ in find_expressions(given)):
+            known = {
+                name: tuple(map(resolve, value)) if isinstance(value, tuple) else resolve(value)
+                for name, value in given.items()
+            }
+            dataclasses.replace(self, **known).check(reader, field)

@@ -11,17 +11,18 @@ from __future__ import annotations
 import dataclasses
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from enum import Enum
 from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple, TypeVar
 
 import numpy as np
 
-from kinode.errors import Advice, Suggestion, find_close, suggest
+from kinode.errors import Advice, ModelError, Suggestion, find_close, suggest
 from kinode.expressions.syntax_tree import Expression
 from kinode.expressions.units import DIMENSIONS
 
 if TYPE_CHECKING:
     from kinode.model.base.events import Root, Sampler
-    from kinode.model.base.field_reader import Reader
+    from kinode.model.base.field_reader import Nested, Reader
     from kinode.model.base.kinds import Registry
     from kinode.model.base.scene import Scene, VelocityScene
     from kinode.model.base.stick_slip import Lock
@@ -31,6 +32,30 @@ if TYPE_CHECKING:
 Value = float | Expression
 Vector = tuple[Value, Value, Value]
 Values = tuple[Value, ...]
+
+
+class NumberRange(Enum):
+    """What numbers a field takes; the value completes "must ..." in a message."""
+
+    POSITIVE = "be positive"
+    UNSIGNED = "not be negative"
+    NONZERO = "not be zero"
+    SHARE = "be between 0 and 1"
+
+    def holds(self, x: float) -> bool:
+        """Whether a number is in the range."""
+        if self is NumberRange.POSITIVE:
+            return not x <= 0.0
+        if self is NumberRange.UNSIGNED:
+            return not x < 0.0
+        return x != 0.0 if self is NumberRange.NONZERO else 0.0 <= x <= 1.0
+
+    def refuse(self, x: float, told: str) -> str:
+        """What is wrong with a number out of the range, ``told`` in one of two ways: "not" or "and is"."""
+        return f"must {self.value}" if self is NumberRange.NONZERO else f"must {self.value}, {told} {x:g}"
+
+
+POSITIVE, UNSIGNED, NONZERO, SHARE = NumberRange
 
 
 @dataclass(frozen=True)
@@ -43,6 +68,8 @@ class Spec:
     choices: tuple[str, ...] = ()
     public: str | None = None  # the name that users write, where the attribute has another
     aside: bool = False  # not in the equations: initial values, limits, visuals
+    range: NumberRange | None = None  # of a number, or of the values of a law
+    record: type[Nested] | None = None  # that the field holds
 
 
 class Alternative(NamedTuple):
@@ -60,9 +87,11 @@ def declare(default: Any, spec: Spec) -> Any:
     return dataclasses.field(default=default, metadata=metadata, kw_only=True)
 
 
-def number(dimension: str | None, doc: str, default: Any = ..., *, aside: bool = False) -> Any:
-    """A number, a quantity in text, or arithmetic with parameters."""
-    return declare(default, Spec("number", dimension, doc, aside=aside))
+def number(
+    dimension: str | None, doc: str, default: Any = ..., *, aside: bool = False, range: NumberRange | None = None
+) -> Any:
+    """A number, a quantity in text, or arithmetic with parameters; elements and nested records hold to its range."""
+    return declare(default, Spec("number", dimension, doc, aside=aside, range=range))
 
 
 def vector(
@@ -72,9 +101,9 @@ def vector(
     return declare(default, Spec("vector", dimension, doc, public=public, aside=aside))
 
 
-def law(dimension: str | None, doc: str, default: Any = None) -> Any:
+def law(dimension: str | None, doc: str, default: Any = None, *, range: NumberRange | None = None) -> Any:
     """A number or a law of time, state, inputs, signals and tables."""
-    return declare(default, Spec("law", dimension, doc))
+    return declare(default, Spec("law", dimension, doc, range=range))
 
 
 def laws(dimension: str | None, doc: str, default: Any = ...) -> Any:
@@ -105,6 +134,11 @@ def choice(choices: Iterable[str], doc: str, default: Any = ...) -> Any:
 def special(shape: str, doc: str, default: Any = None, *, aside: bool = False) -> Any:
     """A field with a reader of its own, a method ``read_<shape>`` of the component's class."""
     return declare(default, Spec(shape, None, doc, aside=aside))
+
+
+def nested(record: type[Nested], doc: str, default: Any = None, *, aside: bool = False) -> Any:
+    """A record with fields of its own, given as a mapping."""
+    return declare(default, Spec(record.shape, None, doc, aside=aside, record=record))
 
 
 # Shapes of fields that act along coordinates or over time; all others define geometry and inertia.
@@ -155,6 +189,7 @@ class Component:
     leading_fields: ClassVar[tuple[str, ...]] = ()  # positional fields of this method before all others
     alternative_fields: ClassVar[Mapping[str, Alternative]] = {}  # fields that replace others, see ``gather``
     local: ClassVar[Mapping[str, frozenset[str]]] = {}  # local names that the law in a field may use
+    told: ClassVar[str] = "not"  # what stands before a wrong number in messages
     timely: ClassVar[tuple[str, ...]] = ()  # fields whose laws depend on time only and are differentiated
     name: str
 
@@ -215,6 +250,11 @@ class Component:
         return declared_specs
 
     @classmethod
+    def ranges(cls) -> dict[str, NumberRange]:
+        """What the numbers and laws of its fields have to be."""
+        return {name: spec.range for name, (_, spec) in cls.specs().items() if spec.range is not None}
+
+    @classmethod
     def required_fields(cls) -> tuple[str, ...]:
         """The names of the declared fields that must be given."""
         required = _REQUIRED.get(cls)
@@ -241,6 +281,11 @@ class Component:
         dimension = spec.dimension or ""
         unit = DIMENSIONS[dimension].unit if dimension in DIMENSIONS else ""
         return "" if unit == "1" else unit
+
+    @classmethod
+    def dimension_of(cls, spec: Spec) -> str | None:
+        """The dimension of a number in a record within one of its fields."""
+        return spec.dimension
 
     @classmethod
     def check_kind(cls) -> None:
@@ -328,6 +373,14 @@ class Component:
                 given[name] = value
         return given
 
+    def check_numbers(self, known: Callable[[Any], float | None]) -> None:
+        """Refuse numbers out of their ranges; ``known`` gives the value of one, None where it is open."""
+        for name, allowed in self.ranges().items():
+            value = getattr(self, self.specs()[name][0].name)
+            number = None if value is None else known(value)
+            if number is not None and not allowed.holds(number):
+                raise ModelError(allowed.refuse(number, self.told), component=self.name, field=name)
+
     def constants(self) -> Iterable[Any]:
         """The values of the fields that make up geometry and inertia."""
         for field, spec in self.specs().values():
@@ -396,6 +449,11 @@ def short(raw: Any) -> str:
 
 
 PLAIN_TYPES = frozenset({float, str, int, bool, type(None)})
+
+
+def plain_number(value: Any) -> float | None:
+    """A number that is written as one; None for an expression."""
+    return value if isinstance(value, float) else None
 
 
 def is_plain_tuple(value: Any) -> bool:

@@ -18,7 +18,7 @@ import numpy as np
 from kinode.algebra.scalars import Array, Scalar, absolute, exp, tidy
 from kinode.errors import ModelError
 from kinode.model.base.element import Element, Load
-from kinode.model.base.fields import Value, number, record, unknown
+from kinode.model.base.fields import POSITIVE, UNSIGNED, Value, number, record, unknown
 from kinode.model.base.kinds import register
 from kinode.model.base.scene import LawScene, VelocityScene
 from kinode.model.elements.brakes import joint
@@ -39,10 +39,7 @@ class Bristles(Element):
     joint: str = joint("the joint that it acts in")
 
     def check(self) -> None:
-        for field in ("sliding", "stribeck_speed", "stiffness"):
-            _check(self, field, getattr(self, field), above=0.0)
-        for field in ("damping", "viscous"):
-            _check(self, field, getattr(self, field), least=0.0)
+        super().check()
         static, sliding = getattr(self, "static", None), getattr(self, "sliding", None)
         if isinstance(static, float) and isinstance(sliding, float) and static < sliding:
             message = f"{static:g} is below the {sliding:g} of sliding"
@@ -92,24 +89,18 @@ class Bristles(Element):
         return scene.other_states(self.name)[0] if name == "deflection" else self.effort_of(scene)
 
 
-def _check(element: Element, field: str, value: Any, above: float | None = None, least: float | None = None) -> None:
-    if isinstance(value, float) and ((above is not None and value <= above) or (least is not None and value < least)):
-        must = "be positive" if above is not None else "not be negative"
-        raise ModelError(f"must {must}, not {value:g}", component=element.name, field=field)
-
-
 @register("lugre", shortcut=True)
 class LuGre(Bristles):
     """LuGre friction in a joint that turns."""
 
     quantities: ClassVar[dict[str, str]] = {"moment": "moment", "deflection": "angle"}
     single: ClassVar[frozenset[str]] = frozenset(quantities)
-    sliding: Value = number("moment", "friction while it slides")
+    sliding: Value = number("moment", "friction while it slides", range=POSITIVE)
     static: Value = number("moment", "friction where it begins to slide")
-    stribeck_speed: Value = number("angular_velocity", "speed within which one fades to the other")
-    stiffness: Value = number("rotational_stiffness", "of the bristles")
-    damping: Value = number("rotational_damping", "of the bristles", 0.0)
-    viscous: Value = number("rotational_damping", "moment for a unit of speed", 0.0)
+    stribeck_speed: Value = number("angular_velocity", "speed within which one fades to the other", range=POSITIVE)
+    stiffness: Value = number("rotational_stiffness", "of the bristles", range=POSITIVE)
+    damping: Value = number("rotational_damping", "of the bristles", 0.0, range=UNSIGNED)
+    viscous: Value = number("rotational_damping", "moment for a unit of speed", 0.0, range=UNSIGNED)
 
 
 @register("slide_lugre", shortcut=True)
@@ -119,9 +110,9 @@ class SlideLuGre(Bristles):
     turns: ClassVar[bool] = False
     quantities: ClassVar[dict[str, str]] = {"force": "force", "deflection": "length"}
     single: ClassVar[frozenset[str]] = frozenset(quantities)
-    sliding: Value = number("force", "friction while it slides")
+    sliding: Value = number("force", "friction while it slides", range=POSITIVE)
     static: Value = number("force", "friction where it begins to slide")
-    stribeck_speed: Value = number("velocity", "speed within which one fades to the other")
-    stiffness: Value = number("stiffness", "of the bristles")
-    damping: Value = number("damping", "of the bristles", 0.0)
-    viscous: Value = number("damping", "force for a unit of speed", 0.0)
+    stribeck_speed: Value = number("velocity", "speed within which one fades to the other", range=POSITIVE)
+    stiffness: Value = number("stiffness", "of the bristles", range=POSITIVE)
+    damping: Value = number("damping", "of the bristles", 0.0, range=UNSIGNED)
+    viscous: Value = number("damping", "force for a unit of speed", 0.0, range=UNSIGNED)

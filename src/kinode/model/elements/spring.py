@@ -9,7 +9,7 @@ from kinode.algebra.scalars import Array, Scalar, power, sqrt
 from kinode.algebra.spatial import ZERO3, dot
 from kinode.errors import ModelError
 from kinode.model.base.element import Element, Load, RepeatableFields
-from kinode.model.base.fields import Value, frame, law, number
+from kinode.model.base.fields import UNSIGNED, Value, frame, law, number
 from kinode.model.base.frames import Frame
 from kinode.model.base.kinds import register
 from kinode.model.base.scene import LawScene, PositionScene, VelocityScene
@@ -26,13 +26,14 @@ class Spring(Element):
 
     quantities: ClassVar[dict[str, str]] = {"length": "length", "rate": "velocity", "tension": "force"}
     single: ClassVar[frozenset[str]] = frozenset(quantities)
+    told: ClassVar[str] = "and is"
     local: ClassVar[Mapping[str, frozenset[str]]] = {"tension": frozenset({"length", "rate"})}
 
     a: Frame = frame("one end")
     b: Frame = frame("the other end")
-    stiffness: Value = number("stiffness", "force for a unit of stretch", 0.0)
-    damping: Value = number("damping", "force for a unit of rate", 0.0)
-    free_length: Value = number("length", "length without load", 0.0)
+    stiffness: Value = number("stiffness", "force for a unit of stretch", 0.0, range=UNSIGNED)
+    damping: Value = number("damping", "force for a unit of rate", 0.0, range=UNSIGNED)
+    free_length: Value = number("length", "length without load", 0.0, range=UNSIGNED)
     tension: Value | None = law("force", "instead of stiffness, damping, free_length: a law of length and rate")
 
     def check(self) -> None:
@@ -43,10 +44,7 @@ class Spring(Element):
             raise ModelError(message, component=self.name, field="tension")
         if self.a == self.b:
             raise ModelError("both ends are the same point", component=self.name)
-        for field in ("stiffness", "damping", "free_length"):
-            value = getattr(self, field)
-            if isinstance(value, float) and value < 0:
-                raise ModelError(f"must not be negative, and is {value:g}", component=self.name, field=field)
+        super().check()
 
     @property
     def conservative(self) -> bool:

@@ -23,7 +23,7 @@ from kinode.algebra.spatial import cross, dot
 from kinode.errors import LawError, ModelError
 from kinode.expressions.syntax_tree import Expression
 from kinode.model.base.element import Element, Load, check_still
-from kinode.model.base.fields import Value, Vector, frame, law, laws, number, record, special
+from kinode.model.base.fields import POSITIVE, Value, Vector, frame, law, laws, number, record, special
 from kinode.model.base.frames import ZERO, Frame
 from kinode.model.base.kinds import register
 from kinode.model.base.scene import LawScene, PositionScene, VelocityScene
@@ -60,18 +60,16 @@ class _Airborne(Element):
 
     on: Frame = frame("body, or frame whose origin is the reference point")
     expressed_in: Frame | None = special("axes", "axes of coefficients and angles, x ahead; those of `on` if left out")
-    area: Value = number("area", "reference area")
-    length: Value = number("length", "reference length")
+    area: Value = number("area", "reference area", range=POSITIVE)
+    length: Value = number("length", "reference length", range=POSITIVE)
     wind: Vector = laws("velocity", "velocity of the air, in world axes; laws may use altitude", ZERO)
-    density: Value | None = law("density", "density of the air, a law of altitude; standard if left out")
-    sound_speed: Value | None = law("velocity", "speed of sound, a law of altitude; standard if left out")
+    density: Value | None = law(
+        "density", "density of the air, a law of altitude; standard if left out", range=POSITIVE
+    )
+    sound_speed: Value | None = law(
+        "velocity", "speed of sound, a law of altitude; standard if left out", range=POSITIVE
+    )
     altitude: Value | None = law("length", "altitude; if left out, height over the world's origin, against gravity")
-
-    def check(self) -> None:
-        for field in ("area", "length", "density", "sound_speed"):
-            value = getattr(self, field)
-            if isinstance(value, float) and value <= 0:
-                raise ModelError(f"must be positive, not {value:g}", component=self.name, field=field)
 
     def check_in(self, system: System) -> None:
         """The direction against gravity, which defines the altitude."""

@@ -15,7 +15,7 @@ from kinode.algebra.scalars import Array, Scalar, cos, inverse, sin, sqrt, tidy
 from kinode.algebra.spatial import cross, dot
 from kinode.errors import ModelError
 from kinode.model.base.element import Element, Load, turned_letter
-from kinode.model.base.fields import Value, choice, frame, number, record
+from kinode.model.base.fields import POSITIVE, Value, choice, frame, number, record
 from kinode.model.base.frames import LETTERS, Frame, axis_vector
 from kinode.model.base.kinds import register
 from kinode.model.base.scene import LawScene, PositionScene, VelocityScene
@@ -62,11 +62,9 @@ class CentralGravity(_Everywhere):
     single: ClassVar[frozenset[str]] = frozenset(quantities)
 
     center: Frame = frame("center of the sphere", Frame("world"))
-    mu: Value = number(None, "gravitational constant times mass, m^3/s^2; the earth's if left out", EARTH_MU)
-
-    def check(self) -> None:
-        if isinstance(self.mu, float) and self.mu <= 0:
-            raise ModelError(f"must be positive, not {self.mu:g}", component=self.name, field="mu")
+    mu: Value = number(
+        None, "gravitational constant times mass, m^3/s^2; the earth's if left out", EARTH_MU, range=POSITIVE
+    )
 
     def check_in(self, system: System) -> None:
         super().check_in(system)

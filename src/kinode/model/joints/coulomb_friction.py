@@ -19,14 +19,14 @@ All wrenches are what a exerts on b, about b's joint point, in a's canonical joi
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, fields
+from dataclasses import dataclass
 from enum import Enum
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, ClassVar, Self
 
 from kinode.algebra.scalars import Array, Scalar, exp, maximum, minimum, sqrt, tanh, tidy
 from kinode.algebra.spatial import dot
-from kinode.model.base.field_reader import Reader
-from kinode.model.base.fields import Value, short, unknown
+from kinode.model.base.field_reader import Nested, Reader
+from kinode.model.base.fields import POSITIVE, UNSIGNED, Component, Value, number, short, unknown
 
 if TYPE_CHECKING:
     from kinode.model.base.frames import Resolve
@@ -39,38 +39,83 @@ LARGEST_EXPONENT = 700.0  # exp(-700) is nearly zero; smaller results are subnor
 SLIP = {"length": 1e-3, "angle": 1e-2}  # m/s, rad/s: default speed within which smooth friction fades
 
 
-@dataclass(frozen=True)
-class Coulomb:
-    """Friction in proportion to the load: ``coefficient`` times the force that presses the surfaces together.
+STATIC = ("static_coefficient", "static_effort", "stribeck_speed")
 
-    ``radius`` is that of rotating sliding surfaces, ``thrust_radius`` that of the axial bearing, ``length`` that of the
-    guide or bearing, which carries moments across its axis as a pair of forces.  ``preload`` is a constant pressing
-    force; ``effort`` is friction independent of the load.
+
+@dataclass(frozen=True)
+class Coulomb(Nested):
+    """Friction in proportion to the load: ``coefficient`` times the force that presses the surfaces together.
 
     A joint of one freedom sticks: ``static_coefficient`` and ``static_effort`` limit its locking effort at rest.  They
     fade to the sliding values as exp(-(u/stribeck_speed)^2) (Stribeck), or at once if no such speed is given.  With
-    ``slip``, and in joints of several freedoms, nothing sticks: friction fades to zero below that speed.
+    ``slip``, and in joints of several freedoms, nothing sticks: friction fades to zero below that speed.  Over its
+    ``length`` a guide or bearing carries moments across its axis as a pair of forces.
     """
 
-    coefficient: Value = 0.0
-    radius: Value | None = None
-    thrust_radius: Value | None = None
-    length: Value | None = None
-    preload: Value | None = None
-    effort: Value | None = None
-    slip: Value | None = None
-    static_coefficient: Value | None = None
-    static_effort: Value | None = None
-    stribeck_speed: Value | None = None
+    shape: ClassVar[str] = "friction"
+    word: ClassVar[str] = "coulomb"
+    coefficient: Value = number("dimensionless", "friction for a unit of the pressing force", 0.0, range=UNSIGNED)
+    radius: Value | None = number("length", "of rotating sliding surfaces", None, range=POSITIVE)
+    thrust_radius: Value | None = number("length", "of the axial bearing", None, range=POSITIVE)
+    length: Value | None = number("length", "of the guide or bearing across its axis", None, range=POSITIVE)
+    preload: Value | None = number("force", "constant pressing force", None, range=UNSIGNED)
+    effort: Value | None = number("effort", "friction independent of the load", None, range=UNSIGNED)
+    slip: Value | None = number("rate", "speed below which smooth friction fades", None, range=POSITIVE)
+    static_coefficient: Value | None = number("dimensionless", "coefficient at rest", None, range=UNSIGNED)
+    static_effort: Value | None = number("effort", "effort at rest", None, range=UNSIGNED)
+    stribeck_speed: Value | None = number("rate", "speed within which static values fade", None, range=POSITIVE)
 
-    def given(self) -> dict[str, Any]:
-        """What was given, by name."""
-        return {f.name: getattr(self, f.name) for f in fields(self) if getattr(self, f.name) != f.default}
+    @classmethod
+    def dimensions(cls, owner: type[Joint]) -> dict[str, str | None]:  # type: ignore[override]
+        """Of the lengths those where a kind of joint rubs; static values where it can stick."""
+        every = super().dimensions(owner)
+        takes = ("coefficient", *(owner.rubs or {}), "preload", "effort", "slip")
+        return {name: every[name] for name in (*takes, *(STATIC if len(owner.coordinates) == 1 else ()))}
 
+    @classmethod
+    def read(cls, reader: Reader, raw: Any, field: str, owner: type[Joint]) -> Self:  # type: ignore[override]
+        friction = super().read(reader, raw, field, owner)
+        if friction.coefficient == 0.0 and friction.effort is None:
+            raise reader.fail(field, "needs a coefficient, or an effort that no load changes")
+        for name, needed in (owner.rubs or {}).items():
+            if needed and getattr(friction, name) is None and friction.coefficient != 0.0:
+                raise reader.fail(f"{field}.{name}", f"is needed: {needed}")
+        return friction
 
-FRICTIONS: dict[str, type[Coulomb]] = {"coulomb": Coulomb}
-FIELDS = tuple(f.name for f in fields(Coulomb))
-STATIC = ("static_coefficient", "static_effort", "stribeck_speed")
+    @classmethod
+    def check_owner(cls, reader: Reader, field: str, owner: type[Joint]) -> None:  # type: ignore[override]
+        if owner.rubs is None:
+            raise reader.fail(field, f"a {owner.kind} joint has none: {owner.no_friction}")
+
+    @classmethod
+    def find_fields(cls, reader: Reader, raw: Any, field: str, takes: tuple[str, ...]) -> Mapping[str, Any]:
+        if not isinstance(raw, Mapping) or list(raw) != [cls.word]:
+            raise reader.fail(field, f"takes {cls.word} with its numbers, not {short(raw)}")
+        given = raw[cls.word]
+        if not isinstance(given, Mapping):
+            raise reader.fail(field, f"{cls.word} takes {', '.join(takes)}")
+        return given
+
+    @classmethod
+    def no_field(cls, name: Any, takes: Sequence[str], field: str, owner: type[Component]) -> str:
+        where = f"in a {owner.kind} joint " if name in cls.specs() else ""
+        why = "; with several freedoms nothing sticks" if name in STATIC else ""
+        return unknown(f"{where}{cls.word} friction has no", name, takes) + f"; it takes {', '.join(takes)}{why}"
+
+    def check_together(self, reader: Reader, field: str) -> None:
+        """Refuse static values that contradict the others."""
+        effort = 0.0 if self.effort is None else self.effort
+        for name, other in (("static_coefficient", self.coefficient), ("static_effort", effort)):
+            value = getattr(self, name)
+            if self.slip is not None and value is not None:
+                raise reader.fail(
+                    f"{field}.{name}", "slip smooths the friction, so that it never sticks; leave one out"
+                )
+            if isinstance(value, float) and isinstance(other, float) and value < other:
+                sliding = name.removeprefix("static_")
+                raise reader.fail(f"{field}.{name}", f"{value:g} is below the {sliding} {other:g} of sliding")
+        if self.stribeck_speed is not None and self.static_coefficient is None and self.static_effort is None:
+            raise reader.fail(f"{field}.stribeck_speed", "needs a static_coefficient or static_effort to fade from")
 
 
 def coulomb(
@@ -116,75 +161,6 @@ def coulomb(
              "preload": preload, "effort": effort, "slip": slip, "static_coefficient": static_coefficient,
              "static_effort": static_effort, "stribeck_speed": stribeck_speed}  # fmt: skip
     return {"coulomb": {name: value for name, value in given.items() if value is not None}}
-
-
-def find_fields(joint: type[Joint]) -> tuple[str, ...]:
-    """The fields of friction in a kind of joint."""
-    sticking = STATIC if len(joint.coordinates) == 1 else ()
-    return ("coefficient", *(joint.rubs or {}), "preload", "effort", "slip", *sticking)
-
-
-def find_units(joint: type[Joint]) -> dict[str, str]:
-    """The units of the fields of friction in a kind of joint."""
-    turns = joint.coordinates[0][1] == "angle"
-    effort, speed = ("moment", "angular_velocity") if turns else ("force", "velocity")
-    special = {"coefficient": "dimensionless", "preload": "force", "effort": effort, "slip": speed,
-               "static_coefficient": "dimensionless", "static_effort": effort, "stribeck_speed": speed}  # fmt: skip
-    return {name: special.get(name, "length") for name in find_fields(joint)}
-
-
-def read_friction(reader: Reader, raw: Any, field: str, joint: type[Joint]) -> Coulomb:
-    """From {coulomb: {...}}, for a kind of joint."""
-    if joint.rubs is None:
-        raise reader.fail(field, f"a {joint.kind} joint has none: {joint.no_friction}")
-    if isinstance(raw, Coulomb):
-        raw = {"coulomb": raw.given()}
-    if not isinstance(raw, Mapping) or len(raw) != 1 or next(iter(raw)) not in FRICTIONS:
-        raise reader.fail(field, f"takes {', '.join(FRICTIONS)} with its numbers, not {short(raw)}")
-    ((kind, given),) = raw.items()
-    takes = find_fields(joint)
-    if not isinstance(given, Mapping):
-        raise reader.fail(field, f"{kind} takes {', '.join(takes)}")
-    numbers, units = {}, find_units(joint)
-    for name, value in given.items():
-        if name not in takes:
-            known = f"in a {joint.kind} joint {kind} friction has no" if name in FIELDS else f"{kind} friction has no"
-            why = "; with several freedoms nothing sticks" if name in STATIC else ""
-            raise reader.fail(f"{field}.{name}", unknown(known, name, takes) + f"; it takes {', '.join(takes)}{why}")
-        if value is None:
-            continue
-        numbers[name] = reader.number(value, units[name], f"{field}.{name}")
-    friction = FRICTIONS[kind](**numbers)
-    check_numbers(reader, friction, field)
-    if friction.coefficient == 0.0 and friction.effort is None:
-        raise reader.fail(field, "needs a coefficient, or an effort that no load changes")
-    for name, needed in joint.rubs.items():
-        if needed and name not in numbers and friction.coefficient != 0.0:
-            raise reader.fail(f"{field}.{name}", f"is needed: {needed}")
-    return friction
-
-
-def check_numbers(reader: Reader, friction: Coulomb, field: str) -> None:
-    """Refuse negative values and the like, as far as numbers are known."""
-    for name, value in friction.given().items():
-        zero = name in ("coefficient", "preload", "effort", "static_coefficient", "static_effort")
-        if isinstance(value, float) and (value < 0 if zero else value <= 0):
-            raise reader.fail(f"{field}.{name}", f"must {'not be negative' if zero else 'be positive'}, not {value:g}")
-    _check_static(reader, friction, field)
-
-
-def _check_static(reader: Reader, friction: Coulomb, field: str) -> None:
-    """Refuse static values that contradict the others."""
-    effort = 0.0 if friction.effort is None else friction.effort
-    for name, other in (("static_coefficient", friction.coefficient), ("static_effort", effort)):
-        value = getattr(friction, name)
-        if friction.slip is not None and value is not None:
-            raise reader.fail(f"{field}.{name}", "slip smooths the friction, so that it never sticks; leave one out")
-        if isinstance(value, float) and isinstance(other, float) and value < other:
-            sliding = name.removeprefix("static_")
-            raise reader.fail(f"{field}.{name}", f"{value:g} is below the {sliding} {other:g} of sliding")
-    if friction.stribeck_speed is not None and friction.static_coefficient is None and friction.static_effort is None:
-        raise reader.fail(f"{field}.stribeck_speed", "needs a static_coefficient or static_effort to fade from")
 
 
 class Sizes:

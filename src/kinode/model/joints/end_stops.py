@@ -15,13 +15,12 @@ Backlash is a range of ``play`` around the neutral position of a joint.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import dataclass, fields
-from typing import TYPE_CHECKING, Any
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, ClassVar
 
 from kinode.algebra.scalars import Array, Scalar, less, minimum, where
-from kinode.model.base.field_reader import Reader
-from kinode.model.base.fields import Value, short, unknown
+from kinode.model.base.field_reader import Nested, Reader
+from kinode.model.base.fields import POSITIVE, SHARE, UNSIGNED, Component, Value, number
 
 if TYPE_CHECKING:
     from kinode.model.base.frames import Resolve
@@ -32,104 +31,65 @@ DEPTH_SCALE = {"length": 1e-3, "angle": 1e-3}  # m, rad: 1e-9 of it counts as ze
 
 
 @dataclass(frozen=True)
-class Ends:
+class Ends(Nested):
     """The contact law of the ends of a range: compliant, or rigid with a restitution, which is 0 by default."""
 
-    stiffness: Value | None = None
-    damping: Value | None = None
-    restitution: Value | None = None
-    rest_speed: Value | None = None
-
-    def given(self) -> dict[str, Any]:
-        """The fields that were given, by name."""
-        return {f.name: getattr(self, f.name) for f in fields(self) if getattr(self, f.name) is not None}
+    shape: ClassVar[str] = "ends"
+    stiffness: Value | None = number("stiffness", "of compliant ends", None, range=POSITIVE)
+    damping: Value | None = number("damping", "of compliant ends", None, range=UNSIGNED)
+    restitution: Value | None = number("dimensionless", "of rigid ends", None, range=SHARE)
+    rest_speed: Value | None = number("rate", "below which rigid ends do not rebound", None, range=POSITIVE)
 
     @property
     def rigid(self) -> bool:
         return self.stiffness is None
+
+    @classmethod
+    def dimensions(cls, owner: type[Component]) -> dict[str, str | None]:
+        """The range comes first."""
+        every, law = super().dimensions(owner), Ends.specs()
+        return dict(sorted(every.items(), key=lambda item: item[0] in law))
+
+    @classmethod
+    def check_owner(cls, reader: Reader, field: str, owner: type[Joint]) -> None:  # type: ignore[override]
+        if len(owner.coordinates) != 1 or owner.quaternion is not None:
+            has = f"a {owner.kind} joint has {len(owner.coordinates)}"
+            raise reader.fail(field, f"belongs to a joint with one freedom; {has}")
+
+    def check_together(self, reader: Reader, field: str) -> None:
+        for name in ("restitution", "rest_speed"):
+            if self.stiffness is not None and getattr(self, name) is not None:
+                message = "belongs to rigid ends; give stiffness and damping, or restitution"
+                raise reader.fail(f"{field}.{name}", message)
+        if self.stiffness is None and self.damping is not None:
+            raise reader.fail(f"{field}.damping", "needs a stiffness; rigid ends take a restitution")
 
 
 @dataclass(frozen=True)
 class Stop(Ends):
     """End stops of a joint."""
 
-    lower: Value | None = None
-    upper: Value | None = None
+    lower: Value | None = number("coordinate", "lower end", None)
+    upper: Value | None = number("coordinate", "upper end", None)
+
+    def check_together(self, reader: Reader, field: str) -> None:
+        if self.lower is None and self.upper is None:
+            raise reader.fail(field, "needs lower or upper, where the joint stops")
+        if isinstance(self.lower, float) and isinstance(self.upper, float) and self.lower >= self.upper:
+            raise reader.fail(field, f"the lower end {self.lower:g} is not below the upper end {self.upper:g}")
+        super().check_together(reader, field)
 
 
 @dataclass(frozen=True)
 class Backlash(Ends):
     """Play of a joint: its coordinate moves freely by ``play`` in all, half of it to each side of neutral."""
 
-    play: Value | None = None
+    play: Value | None = number("coordinate", "how far the joint moves freely, in all", None, range=UNSIGNED)
 
-
-RANGES: dict[str, type[Ends]] = {"stop": Stop, "backlash": Backlash}
-
-
-def find_fields(field: str) -> tuple[str, ...]:
-    """The fields of a stop or backlash."""
-    own = {"stop": ("lower", "upper"), "backlash": ("play",)}[field]
-    return (*own, "stiffness", "damping", "restitution", "rest_speed")
-
-
-def find_units(joint: type[Joint]) -> dict[str, str]:
-    """The units of the fields of a stop or backlash in a kind of joint."""
-    from kinode.model.joints.joint import DERIVED
-
-    kind = joint.coordinates[0][1]
-    return {
-        **dict.fromkeys(("lower", "upper", "play"), kind), "stiffness": DERIVED["stiffness"][kind],
-        "damping": DERIVED["damping"][kind], "restitution": "dimensionless", "rest_speed": DERIVED["rate"][kind],
-    }  # fmt: skip
-
-
-def read_ends(reader: Reader, raw: Any, field: str, joint: type[Joint]) -> Ends:
-    """A stop or a backlash."""
-    if len(joint.coordinates) != 1 or joint.quaternion is not None:
-        has = f"a {joint.kind} joint has {len(joint.coordinates)}"
-        raise reader.fail(field, f"belongs to a joint with one freedom; {has}")
-    takes, units = find_fields(field), find_units(joint)
-    if isinstance(raw, Ends):
-        raw = raw.given()
-    if not isinstance(raw, Mapping):
-        raise reader.fail(field, f"takes {', '.join(takes)}, not {short(raw)}")
-    numbers: dict[str, Value] = {}
-    for name, value in raw.items():
-        if name not in takes:
-            raise reader.fail(f"{field}.{name}", unknown(f"{field} has no", name, takes))
-        if value is None:
-            continue
-        number = numbers[name] = reader.number(value, units[name], f"{field}.{name}")
-        if isinstance(number, float) and not _is_allowed(name, number):
-            must = {"restitution": "be between 0 and 1", "damping": "not be negative", "play": "not be negative"}
-            raise reader.fail(f"{field}.{name}", f"must {must.get(name, 'be positive')}, not {number:g}")
-    ends = RANGES[field](**numbers)
-    _check(reader, ends, field)
-    return ends
-
-
-def _is_allowed(name: str, x: float) -> bool:
-    if name == "restitution":
-        return 0.0 <= x <= 1.0
-    if name in ("damping", "play"):
-        return x >= 0.0
-    return name in ("lower", "upper") or x > 0.0
-
-
-def _check(reader: Reader, ends: Ends, field: str) -> None:
-    if isinstance(ends, Backlash) and ends.play is None:
-        raise reader.fail(f"{field}.play", "is needed: how far the joint moves freely, in all")
-    if isinstance(ends, Stop):
-        if ends.lower is None and ends.upper is None:
-            raise reader.fail(field, "needs lower or upper, where the joint stops")
-        if isinstance(ends.lower, float) and isinstance(ends.upper, float) and ends.lower >= ends.upper:
-            raise reader.fail(field, f"the lower end {ends.lower:g} is not below the upper end {ends.upper:g}")
-    if ends.stiffness is not None and (ends.restitution is not None or ends.rest_speed is not None):
-        message = "belongs to rigid ends; give stiffness and damping, or restitution"
-        raise reader.fail(f"{field}.{'restitution' if ends.restitution is not None else 'rest_speed'}", message)
-    if ends.stiffness is None and ends.damping is not None:
-        raise reader.fail(f"{field}.damping", "needs a stiffness; rigid ends take a restitution")
+    def check_together(self, reader: Reader, field: str) -> None:
+        if self.play is None:
+            raise reader.fail(f"{field}.play", "is needed: how far the joint moves freely, in all")
+        super().check_together(reader, field)
 
 
 class Range:

@@ -23,8 +23,9 @@ from kinode.algebra.scalars import Array, sqrt, tidy
 from kinode.algebra.spatial import IDENTITY3, Pose, rotation_to_axis, solve_spd
 from kinode.errors import ModelError
 from kinode.expressions.units import DIMENSIONS
-from kinode.model.base.field_reader import Reader
+from kinode.model.base.field_reader import Nested, Reader
 from kinode.model.base.fields import (
+    UNSIGNED,
     Component,
     Spec,
     Value,
@@ -32,6 +33,8 @@ from kinode.model.base.fields import (
     Vector,
     frame,
     laws_per_coordinate,
+    nested,
+    number,
     per_coordinate,
     record,
     special,
@@ -40,14 +43,14 @@ from kinode.model.base.fields import (
 )
 from kinode.model.base.frames import ZERO, Frame, Resolve, axis_vector, read_axis, read_quaternion
 from kinode.model.base.kinds import Registry
+from kinode.model.joints.coulomb_friction import Contact, Coulomb, Sizes
+from kinode.model.joints.end_stops import Backlash, Ends, Stop, bounds
 
 if TYPE_CHECKING:
     from kinode.model.base.events import Root
     from kinode.model.base.scene import LockScene, PositionScene, VelocityScene
     from kinode.model.base.stick_slip import Lock
     from kinode.model.base.symbols import Symbol
-    from kinode.model.joints.coulomb_friction import Contact, Coulomb, Sizes
-    from kinode.model.joints.end_stops import Backlash, Ends, Stop
     from kinode.model.joints.joint_math import Pair
 
 
@@ -64,16 +67,92 @@ DERIVED = {
 
 
 @dataclass(frozen=True)
-class Limits:
+class Limits(Nested):
     """What a joint is built for; recorded and checked against results, never a force."""
 
-    lower: Value | None = None
-    upper: Value | None = None
-    effort: Value | None = None
-    speed: Value | None = None
+    shape: ClassVar[str] = "limits"
+    lower: Value | None = number("coordinate", "lower end of its travel", None)
+    upper: Value | None = number("coordinate", "upper end of its travel", None)
+    effort: Value | None = number("effort", "largest effort", None)
+    speed: Value | None = number("rate", "largest speed", None)
+
+    @classmethod
+    def check_owner(cls, reader: Reader, field: str, owner: type[Component]) -> None:
+        assert issubclass(owner, Joint)
+        if len(owner.coordinates) != 1:
+            has = f"a {owner.kind} joint has {len(owner.coordinates)}"
+            raise reader.fail(field, f"limits belong to a joint with one freedom; {has}")
+
+    @classmethod
+    def find_fields(cls, reader: Reader, raw: Any, field: str, takes: tuple[str, ...]) -> Mapping[str, Any]:
+        if isinstance(raw, (list, tuple)):
+            return dict(zip(("lower", "upper"), reader.sequence(raw, 2, field, lambda x: x), strict=True))
+        if not isinstance(raw, Mapping) or set(raw) - set(takes):
+            raise reader.fail(field, f"takes [lower, upper] or a mapping with {', '.join(takes)}")
+        return raw
+
+    def check_together(self, reader: Reader, field: str) -> None:
+        lower, upper = self.lower, self.upper
+        if isinstance(lower, float) and isinstance(upper, float) and lower > upper:
+            raise reader.fail(field, f"the lower limit {lower} is above the upper limit {upper}")
 
 
-LIMITS = tuple(Limits.__dataclass_fields__)
+@dataclass(frozen=True)
+class Compliance(Nested):
+    """Displacement for a unit force and turn for a unit moment; what is not given is rigid.
+
+    ``force`` and ``moment`` hold three numbers each, in the parent's joint axes, like the reaction; ``axial`` and
+    ``torsion`` are along and about the axis of the joint, ``radial`` and ``tilt`` across it.
+    """
+
+    shape: ClassVar[str] = "compliance"
+    by_component: ClassVar[tuple[str, ...]] = ("force", "moment")
+    force: Vector | None = number("compliance", "by a force", None, range=UNSIGNED)
+    moment: Vector | None = number("rotational_compliance", "by a moment", None, range=UNSIGNED)
+    axial: Value | None = number("compliance", "along the axis", None, range=UNSIGNED)
+    radial: Value | None = number("compliance", "across the axis", None, range=UNSIGNED)
+    tilt: Value | None = number("rotational_compliance", "across the axis", None, range=UNSIGNED)
+    torsion: Value | None = number("rotational_compliance", "about the axis", None, range=UNSIGNED)
+
+    @classmethod
+    def dimensions(cls, owner: type[Component]) -> dict[str, str | None]:
+        """Those about an axis belong to a joint that has one."""
+        every = super().dimensions(owner)
+        return every if issubclass(owner, AxialJoint) else {name: every[name] for name in cls.by_component}
+
+    @classmethod
+    def find_fields(cls, reader: Reader, raw: Any, field: str, takes: tuple[str, ...]) -> Mapping[str, Any]:
+        if not isinstance(raw, Mapping) or not raw:
+            raise reader.fail(field, f"a mapping with some of {', '.join(takes)} is expected")
+        for name in raw:
+            if name not in takes:
+                raise reader.fail(field, unknown("has no part", name, takes))
+        if len({name in cls.by_component for name in raw}) == 2:
+            raise reader.fail(field, "takes either force and moment, or axial, radial, tilt and torsion")
+        return raw
+
+    @classmethod
+    def read_field(cls, reader: Reader, raw: Any, name: str, field: str, dimension: str | None) -> Any:
+        """One number serves all components of force and moment."""
+        if name in cls.by_component and isinstance(raw, (list, tuple, np.ndarray)):
+            return reader.sequence(raw, 3, field, lambda item: reader.number(item, dimension, field))
+        number = reader.number(raw, dimension, field)
+        return (number,) * 3 if name in cls.by_component else number
+
+    def root(self, C: Array, resolve: Resolve) -> Array:
+        """W with the energy |W x|^2 / 2 of a reaction x = [force; moment]; C turns to axes with z along the joint's."""
+
+        def roots(*values: Value | None) -> Array:
+            return np.sqrt([0.0 if value is None else float(resolve(value)) for value in values])
+
+        W = np.zeros((6, 6))
+        if self.force is None and self.moment is None:
+            W[:3, :3] = roots(self.radial, self.radial, self.axial)[:, None] * C.T
+            W[3:, 3:] = roots(self.tilt, self.tilt, self.torsion)[:, None] * C.T
+        else:
+            W[:3, :3] = np.diag(roots(*(self.force or (None,) * 3)))
+            W[3:, 3:] = np.diag(roots(*(self.moment or (None,) * 3)))
+        return W
 
 
 @record
@@ -103,12 +182,12 @@ class Joint(Component):
     stiffness: Values | None = per_coordinate("stiffness", "effort -stiffness (q - neutral)")
     neutral: Values | None = per_coordinate("coordinate", "coordinate at which the stiffness is relaxed")
     damping: Values | None = per_coordinate("damping", "effort -damping u")
-    friction: Coulomb | None = special("friction", "Coulomb friction, in proportion to the reaction")
-    stop: Stop | None = special("ends", "end stops: lower, upper, and stiffness with damping, or restitution")
-    backlash: Backlash | None = special("ends", "play about neutral, in all; stiffness with damping, or restitution")
-    limits: Limits | None = special("limits", "recorded travel, effort and speed limits; never a force", aside=True)
-    compliance: Compliance | None = special(
-        "compliance", "how far it gives, which shares reactions that are not unique; never a motion", aside=True
+    friction: Coulomb | None = nested(Coulomb, "Coulomb friction, in proportion to the reaction")
+    stop: Stop | None = nested(Stop, "end stops: lower, upper, and stiffness with damping, or restitution")
+    backlash: Backlash | None = nested(Backlash, "play about neutral, in all; stiffness with damping, or restitution")
+    limits: Limits | None = nested(Limits, "recorded travel, effort and speed limits; never a force", aside=True)
+    compliance: Compliance | None = nested(
+        Compliance, "how far it gives, which shares reactions that are not unique; never a motion", aside=True
     )
 
     # -- states of its own: the integral of a prescribed speed ---------------------------------------
@@ -260,6 +339,12 @@ class Joint(Component):
 
     # -- reading -----------------------------------------------------------------------------------
     @classmethod
+    def dimension_of(cls, spec: Spec) -> str | None:
+        """That of a coordinate, a rate, an effort ... follows from its first freedom."""
+        derived = DERIVED.get(spec.dimension or "")
+        return spec.dimension if derived is None or not cls.coordinates else derived[cls.coordinates[0][1]]
+
+    @classmethod
     def field_unit(cls, spec: Spec) -> str:
         words = {"initial": "coordinate", "initial_rate": "rate"}
         units = DERIVED.get(words.get(spec.shape, spec.dimension or ""))
@@ -308,42 +393,6 @@ class Joint(Component):
         return cls._each(raw, field, reader, lambda item, kind: reader.number(item, DERIVED["rate"][kind], field))
 
     @classmethod
-    def read_limits(cls, reader: Reader, raw: Any, field: str, spec: Spec) -> Limits:
-        if isinstance(raw, Limits):
-            return raw
-        if len(cls.coordinates) != 1:
-            has = f"a {cls.kind} joint has {len(cls.coordinates)}"
-            raise reader.fail(field, f"limits belong to a joint with one freedom; {has}")
-        kind = cls.coordinates[0][1]
-        if isinstance(raw, (list, tuple)):
-            raw = dict(zip(("lower", "upper"), reader.sequence(raw, 2, field, lambda x: x), strict=True))
-        if not isinstance(raw, Mapping) or set(raw) - set(LIMITS):
-            raise reader.fail(field, f"takes [lower, upper] or a mapping with {', '.join(LIMITS)}")
-        unit = {"lower": kind, "upper": kind, "effort": DERIVED["effort"][kind], "speed": DERIVED["rate"][kind]}
-        limits = {k: reader.number(v, unit[k], f"{field}.{k}") for k, v in raw.items() if v is not None}
-        lower, upper = limits.get("lower"), limits.get("upper")
-        if isinstance(lower, float) and isinstance(upper, float) and lower > upper:
-            raise reader.fail(field, f"the lower limit {lower} is above the upper limit {upper}")
-        return Limits(**limits)
-
-    @classmethod
-    def read_compliance(cls, reader: Reader, raw: Any, field: str, spec: Spec) -> Compliance:
-
-        return read_compliance(reader, raw, field, axial=issubclass(cls, AxialJoint))
-
-    @classmethod
-    def read_friction(cls, reader: Reader, raw: Any, field: str, spec: Spec) -> Coulomb:
-        from kinode.model.joints.coulomb_friction import read_friction
-
-        return read_friction(reader, raw, field, cls)
-
-    @classmethod
-    def read_ends(cls, reader: Reader, raw: Any, field: str, spec: Spec) -> Ends:
-        from kinode.model.joints.end_stops import read_ends
-
-        return read_ends(reader, raw, field, cls)
-
-    @classmethod
     def read_axis(cls, reader: Reader, raw: Any, field: str, spec: Spec) -> Any:
         return read_axis(reader, raw, field)
 
@@ -364,8 +413,6 @@ class Joint(Component):
             message = "cannot stop a joint whose motion or speed is prescribed; leave one out"
             raise ModelError(message, component=self.name, field=field)
         if self.ends is not None and self.ends.rigid and self.q is not None:
-            from kinode.model.joints.end_stops import bounds
-
             field, ends = "stop" if self.stop is not None else "backlash", bounds(self, lambda value: value)
             numbers = [x for x in (ends[0], self.q[0], ends[1]) if x is not None]
             if all(isinstance(x, float) for x in numbers) and numbers != sorted(numbers):
@@ -400,78 +447,3 @@ def _events() -> Any:
 def coordinate_names(joint: Joint) -> tuple[tuple[str, ...], tuple[str, ...]]:
     """Names and units of the entries of a joint's q."""
     return tuple(name for name, _ in joint.coordinate_names), tuple(kind for _, kind in joint.coordinate_names)
-
-
-UNITS = {
-    "force": "compliance",
-    "moment": "rotational_compliance",
-    "axial": "compliance",
-    "radial": "compliance",
-    "tilt": "rotational_compliance",
-    "torsion": "rotational_compliance",
-}
-BY_COMPONENT, BY_AXIS = ("force", "moment"), ("axial", "radial", "tilt", "torsion")
-
-
-@dataclass(frozen=True)
-class Compliance:
-    """Displacement for a unit force and turn for a unit moment, none of them negative; what is not given is rigid.
-
-    ``force`` and ``moment`` hold three numbers each, in the parent's joint axes, like the reaction; ``axial`` and
-    ``torsion`` are along and about the axis of the joint, ``radial`` and ``tilt`` across it.
-    """
-
-    force: Vector | None = None
-    moment: Vector | None = None
-    axial: Value | None = None
-    radial: Value | None = None
-    tilt: Value | None = None
-    torsion: Value | None = None
-
-    def given(self) -> dict[str, Any]:
-        """The parts that were given."""
-        return {name: value for name in UNITS if (value := getattr(self, name)) is not None}
-
-    def root(self, C: Array, resolve: Resolve) -> Array:
-        """W with the energy |W x|^2 / 2 of a reaction x = [force; moment]; C turns to axes with z along the joint's."""
-
-        def roots(*values: Value | None) -> Array:
-            return np.sqrt([0.0 if value is None else float(resolve(value)) for value in values])
-
-        W = np.zeros((6, 6))
-        if any(getattr(self, name) is not None for name in BY_AXIS):
-            W[:3, :3] = roots(self.radial, self.radial, self.axial)[:, None] * C.T
-            W[3:, 3:] = roots(self.tilt, self.tilt, self.torsion)[:, None] * C.T
-        else:
-            W[:3, :3] = np.diag(roots(*(self.force or (None,) * 3)))
-            W[3:, 3:] = np.diag(roots(*(self.moment or (None,) * 3)))
-        return W
-
-
-def read_compliance(reader: Reader, raw: Any, field: str, *, axial: bool) -> Compliance:
-    """From a mapping; ``axial`` of a joint that has one axis."""
-    if isinstance(raw, Compliance):
-        return raw
-    words = (*BY_COMPONENT, *(BY_AXIS if axial else ()))
-    if not isinstance(raw, Mapping) or not raw:
-        raise reader.fail(field, f"a mapping with some of {', '.join(words)} is expected")
-    for name in raw:
-        if name not in words:
-            raise reader.fail(field, unknown("has no part", name, words))
-    if set(raw) & set(BY_COMPONENT) and set(raw) & set(BY_AXIS):
-        raise reader.fail(field, "takes either force and moment, or axial, radial, tilt and torsion")
-
-    def read(name: str, value: Any) -> Value:
-        number = reader.number(value, UNITS[name], f"{field}.{name}")
-        if isinstance(number, float) and number < 0:
-            raise reader.fail(f"{field}.{name}", f"must not be negative, not {number:g}")
-        return number
-
-    def read_part(name: str, value: Any) -> Any:
-        if name in BY_AXIS:
-            return read(name, value)
-        if isinstance(value, (list, tuple, np.ndarray)):
-            return reader.sequence(value, 3, f"{field}.{name}", lambda item: read(name, item))
-        return (read(name, value),) * 3
-
-    return Compliance(**{name: read_part(name, value) for name, value in raw.items() if value is not None})

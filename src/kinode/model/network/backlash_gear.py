@@ -12,7 +12,7 @@ from typing import Any, ClassVar
 
 from kinode.algebra.scalars import Scalar, less, minimum
 from kinode.model.base.events import Root
-from kinode.model.base.fields import Value, number
+from kinode.model.base.fields import POSITIVE, UNSIGNED, Value, number
 from kinode.model.base.kinds import register
 from kinode.model.base.scene import LawScene
 from kinode.model.joints.end_stops import DEPTH_SCALE
@@ -29,11 +29,11 @@ class BacklashGear(Gear):
     """A gear with play between its flanks."""
 
     modes: ClassVar[tuple[str, ...]] = ("mode",)
-    positive: ClassVar[tuple[str, ...]] = ("stiffness", "slip")
-    unsigned: ClassVar[tuple[str, ...]] = ("damping", "play", "viscous", "coulomb")
-    play: Value = number("angle", "how far the output moves freely, in all")
-    stiffness: Value = number("rotational_stiffness", "moment at the output for a unit of depth")
-    damping: Value = number("rotational_damping", "moment at the output for a unit of depth a second", 0.0)
+    play: Value = number("angle", "how far the output moves freely, in all", range=UNSIGNED)
+    stiffness: Value = number("rotational_stiffness", "moment at the output for a unit of depth", range=POSITIVE)
+    damping: Value = number(
+        "rotational_damping", "moment at the output for a unit of depth a second", 0.0, range=UNSIGNED
+    )
     initial_twist: Value | None = number("angle", "twist at the start; none where nothing decides it", None, aside=True)
     starts: ClassVar[Mapping[str, str]] = {"twist": "initial_twist"}
     zero_by_default: ClassVar[tuple[str, ...]] = ("twist", "twist_speed")

@@ -31,7 +31,7 @@ from kinode.model.base.scene import LawScene
 from kinode.model.network.part import Part, Row, port
 
 if TYPE_CHECKING:
-    from kinode.model.system import System
+    pass
 
 ORDER = 130  # in lists of kinds
 
@@ -102,10 +102,10 @@ class FrameLink(WorldLink):
     def shifted(self, X: Pose, along: Sequence[float]) -> Mapping[str, Any]:
         return {"offset": self.offset - sum(e * x for e, x in zip(along, X.p, strict=True) if e != 0.0)}
 
-    def check_in(self, system: System | None) -> None:
-        super().check_in(system)
+    def check(self) -> None:
         if not self.on.is_plain and self.on.name is None:
             raise ModelError("the frame needs a name: body.at(..., name=...)", component=self.name, field="on")
+        super().check()
 
 
 @register("turn_link", symbol="turn_link", shortcut=True)

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import ClassVar
 
-from kinode.model.base.fields import Value, law, number, record
+from kinode.model.base.fields import NONZERO, POSITIVE, UNSIGNED, Value, law, number, record
 from kinode.model.base.kinds import register
 from kinode.model.network.part import Row, Unknown, port
 from kinode.model.network.two_port import Names, PoleEnds, Rows, TwoPole
@@ -21,8 +21,7 @@ ORDER = 100  # in lists of kinds
 class Resistor(TwoPole):
     """Ohm's resistor; a law makes it a switch, a potentiometer or a hot wire."""
 
-    positive: ClassVar[tuple[str, ...]] = ("resistance",)
-    resistance: Value = law("resistance", "voltage for a unit of current, or a law", ...)
+    resistance: Value = law("resistance", "voltage for a unit of current, or a law", ..., range=POSITIVE)
     rows: ClassVar[Rows] = (Row("Ohm's law", "voltage = resistance*current", "current"),)
     lost: ClassVar[str] = "resistance*current^2"
 
@@ -31,8 +30,7 @@ class Resistor(TwoPole):
 class Capacitor(TwoPole):
     """A capacitor; its voltage is a state."""
 
-    positive: ClassVar[tuple[str, ...]] = ("capacitance",)
-    capacitance: Value = number("capacitance", "charge for a unit of voltage")
+    capacitance: Value = number("capacitance", "charge for a unit of voltage", range=POSITIVE)
     initial_voltage: Value | None = number("voltage", "voltage at the start", None, aside=True)
     unknowns: ClassVar[Mapping[str, Unknown]] = {"voltage": Unknown("voltage", "initial_voltage")}
     rows: ClassVar[Rows] = (Row("charge that it takes", "current = capacitance*der(voltage)", "der(voltage)"),)
@@ -44,8 +42,7 @@ class Capacitor(TwoPole):
 class Inductor(TwoPole):
     """A coil; its current is a state."""
 
-    positive: ClassVar[tuple[str, ...]] = ("inductance",)
-    inductance: Value = number("inductance", "voltage for a unit of current a second")
+    inductance: Value = number("inductance", "voltage for a unit of current a second", range=POSITIVE)
     initial_current: Value | None = number("current", "current at the start", None, aside=True)
     unknowns: ClassVar[Mapping[str, Unknown]] = {"current": Unknown("current", "initial_current")}
     rows: ClassVar[Rows] = (Row("law of induction", "voltage = inductance*der(current)", "der(current)"),)
@@ -80,9 +77,8 @@ class Battery(PoleEnds):
     Its voltage may be a law of it: ``voltage="12.6 - 0.4*pack.drawn/3600"``, in V and C.
     """
 
-    unsigned: ClassVar[tuple[str, ...]] = ("resistance",)
     voltage: Value = law("voltage", "without load: a number or a law", ...)
-    resistance: Value = number("resistance", "inner resistance")
+    resistance: Value = number("resistance", "inner resistance", range=UNSIGNED)
     initial_drawn: Value | None = number("charge", "charge drawn before the start", None, aside=True)
     unknowns: ClassVar[Mapping[str, Unknown]] = {"drawn": Unknown("charge", "initial_drawn")}
     names: ClassVar[Names] = {"current": "-plus.current", "terminal_voltage": "plus.voltage - minus.voltage"}
@@ -117,8 +113,7 @@ class TwoPairs(TwoPole):
 class Transformer(TwoPairs):
     """An ideal transformer: voltages as the turns, currents the other way, nothing lost; direct current passes too."""
 
-    nonzero: ClassVar[tuple[str, ...]] = ("ratio",)
-    ratio: Value = number("dimensionless", "turns of the first winding for one of the second")
+    ratio: Value = number("dimensionless", "turns of the first winding for one of the second", range=NONZERO)
     rows: ClassVar[Rows] = (
         Row("ratio of the voltages", "voltage = ratio*second_voltage", "plus.voltage"),
         Row("ratio of the currents", "second_current = -ratio*current", "second_plus.current"),
@@ -140,9 +135,8 @@ class Bridge(TwoPairs):
 class CoupledInductors(TwoPairs):
     """Two coils that share ``coupling`` of their flux: a transformer that has to be magnetized."""
 
-    positive: ClassVar[tuple[str, ...]] = ("inductance", "second_inductance")
-    inductance: Value = number("inductance", "of the first coil by itself")
-    second_inductance: Value = number("inductance", "of the second coil by itself")
+    inductance: Value = number("inductance", "of the first coil by itself", range=POSITIVE)
+    second_inductance: Value = number("inductance", "of the second coil by itself", range=POSITIVE)
     coupling: Value = number("dimensionless", "share of the flux in common: between -1 and 1")
     initial_current: Value | None = number("current", "in the first coil at the start", None, aside=True)
     initial_second_current: Value | None = number("current", "in the second coil at the start", None, aside=True)

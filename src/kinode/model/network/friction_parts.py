@@ -19,7 +19,7 @@ from kinode.algebra.scalars import Scalar, sign, where
 from kinode.errors import ModelError
 from kinode.expressions.syntax_tree import Expression
 from kinode.model.base.events import Root
-from kinode.model.base.fields import Value, number, record
+from kinode.model.base.fields import POSITIVE, UNSIGNED, Value, number, record
 from kinode.model.base.kinds import register
 from kinode.model.base.scene import LawScene, Scene
 from kinode.model.base.stick_slip import comes_to_rest, sticking_roots
@@ -50,10 +50,10 @@ class FrictionPart(Part):
     def local_values(self) -> dict[str, Expression | float]:
         return {**super().local_values(), "unit_inertia": 1.0}
 
-    def check_in(self, system: System | None) -> None:
+    def check_in(self, system: System) -> None:
         super().check_in(system)
-        ends = () if system is None else tuple(getattr(self, port) for port in self.rubs)
-        if system is not None and all(end in ("world", *system.joints) or _joint(end, system) for end in ends):
+        ends = tuple(getattr(self, port) for port in self.rubs)
+        if all(end in ("world", *system.joints) or _joint(end, system) for end in ends):
             joint = next((end for end in ends if end != "world"), None)
             message = "has friction on no shaft of the network: put one with an inertia there"
             hint = f", or give the friction of the joint {joint} by friction= of the joint" if joint is not None else ""
@@ -109,8 +109,6 @@ def _joint(end: str, system: System) -> bool:
 class BearingFriction(FrictionPart):
     """Friction by Coulomb and Stribeck."""
 
-    unsigned: ClassVar[tuple[str, ...]] = ("coulomb", "breakaway", "viscous")
-    positive: ClassVar[tuple[str, ...]] = ("stribeck_speed",)
     flow: ClassVar[str] = "moment"
     symbol: ClassVar[str] = "stick_slip_friction"
     coulomb: Value
@@ -139,10 +137,12 @@ class ShaftFriction(BearingFriction, TwoShaft):
     The one goes over to the other like exp(-(speed/stribeck_speed)^2), at once where no such speed is given.
     """
 
-    coulomb: Value = number("moment", "moment against any speed")
-    breakaway: Value | None = number("moment", "what it holds with at rest; as coulomb unless it is given", None)
-    stribeck_speed: Value | None = number("angular_velocity", "speed over which the latter fades", None)
-    viscous: Value = number("rotational_damping", "moment for a unit of speed", 0.0)
+    coulomb: Value = number("moment", "moment against any speed", range=UNSIGNED)
+    breakaway: Value | None = number(
+        "moment", "what it holds with at rest; as coulomb unless it is given", None, range=UNSIGNED
+    )
+    stribeck_speed: Value | None = number("angular_velocity", "speed over which the latter fades", None, range=POSITIVE)
+    viscous: Value = number("rotational_damping", "moment for a unit of speed", 0.0, range=UNSIGNED)
     outside: ClassVar[Mapping[str, str]] = {"unit_inertia": "inertia", "slowly": "moment"}
     names: ClassVar[Names] = {
         "acceleration": Formula("der(speed)", "angular_acceleration"),
@@ -165,10 +165,12 @@ class SlideFriction(BearingFriction, TwoSlide):
 
     flow: ClassVar[str] = "force"
     slow: ClassVar[float] = SLIP["length"]
-    coulomb: Value = number("force", "force against any speed")
-    breakaway: Value | None = number("force", "what it holds with at rest; as coulomb unless it is given", None)
-    stribeck_speed: Value | None = number("velocity", "speed over which the latter fades", None)
-    viscous: Value = number("damping", "force for a unit of speed", 0.0)
+    coulomb: Value = number("force", "force against any speed", range=UNSIGNED)
+    breakaway: Value | None = number(
+        "force", "what it holds with at rest; as coulomb unless it is given", None, range=UNSIGNED
+    )
+    stribeck_speed: Value | None = number("velocity", "speed over which the latter fades", None, range=POSITIVE)
+    viscous: Value = number("damping", "force for a unit of speed", 0.0, range=UNSIGNED)
     outside: ClassVar[Mapping[str, str]] = {"unit_inertia": "mass", "slowly": "force"}
     names: ClassVar[Names] = {
         "acceleration": Formula("der(speed)", "acceleration"),
@@ -189,11 +191,11 @@ class WormGear(FrictionPart, Wheels):
 
     rubs: ClassVar[tuple[str, str]] = ("input", "housing")
     slides: ClassVar[str] = "input_speed"
-    positive: ClassVar[tuple[str, ...]] = ("stiffness", "efficiency")
-    unsigned: ClassVar[tuple[str, ...]] = ("damping", "viscous", "coulomb")
-    stiffness: Value = number("rotational_stiffness", "moment at the output for a unit of twist")
-    damping: Value = number("rotational_damping", "moment at the output for a unit of twist a second", 0.0)
-    efficiency: Value = number("dimensionless", "share of the power that reaches the output")
+    stiffness: Value = number("rotational_stiffness", "moment at the output for a unit of twist", range=POSITIVE)
+    damping: Value = number(
+        "rotational_damping", "moment at the output for a unit of twist a second", 0.0, range=UNSIGNED
+    )
+    efficiency: Value = number("dimensionless", "share of the power that reaches the output", range=POSITIVE)
     back_efficiency: Value | None = number("dimensionless", "share that reaches the input, driven back", None)
     initial_twist: Value | None = number("angle", "twist at the start; none where nothing decides it", None, aside=True)
     starts: ClassVar[Mapping[str, str]] = {"twist": "initial_twist"}

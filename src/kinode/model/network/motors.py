@@ -12,7 +12,7 @@ from collections.abc import Mapping
 from typing import Any, ClassVar
 
 from kinode.model.base.field_reader import Reader
-from kinode.model.base.fields import Alternative, Spec, Value, law, number, record
+from kinode.model.base.fields import POSITIVE, UNSIGNED, Alternative, Spec, Value, law, number, record
 from kinode.model.base.kinds import register
 from kinode.model.joints.coulomb_friction import SLIP
 from kinode.model.network.part import Formula, Part, Row, Unknown, port
@@ -32,12 +32,11 @@ SAME_CONSTANT = ("constant", *CONSTANT_NAMES)
 class Motor(Part):
     """A shaft with the rotor's inertia and drag."""
 
-    unsigned: ClassVar[tuple[str, ...]] = ("inertia", "viscous", "coulomb")
     shaft: str = port("rotational", "shaft, or joint that turns")
-    inertia: Value = number("inertia", "of the rotor", 0.0)
-    viscous: Value = number("rotational_damping", "drag for a unit of speed", 0.0)
-    coulomb: Value = number("moment", "drag at any speed", 0.0)
-    slip: Value = number("angular_velocity", "speed below which the latter fades", SLIP["angle"])
+    inertia: Value = number("inertia", "of the rotor", 0.0, range=UNSIGNED)
+    viscous: Value = number("rotational_damping", "drag for a unit of speed", 0.0, range=UNSIGNED)
+    coulomb: Value = number("moment", "drag at any speed", 0.0, range=UNSIGNED)
+    slip: Value = number("angular_velocity", "speed below which the latter fades", SLIP["angle"], range=POSITIVE)
     names: ClassVar[Names] = {
         "angle": Formula("shaft.angle", "angle"),
         "speed": Formula("shaft.speed", "angular_velocity"),
@@ -55,12 +54,10 @@ class DcMotor(Motor, TwoPole):
     """
 
     alternative_fields: ClassVar[Mapping[str, Alternative]] = CONSTANT_NAMES
-    positive: ClassVar[tuple[str, ...]] = ("slip",)
-    unsigned: ClassVar[tuple[str, ...]] = (*Motor.unsigned, "resistance", "inductance")
     structural: ClassVar[tuple[str, ...]] = ("inductance", "inertia")
-    resistance: Value = law("resistance", "of the winding: a number, or a law of its temperature", ...)
+    resistance: Value = law("resistance", "of the winding: a number, or a law of its temperature", ..., range=UNSIGNED)
     constant: Value = number("torque_constant", "moment for a unit of current, and voltage for a unit of speed")
-    inductance: Value = number("inductance", "of the winding; 0: the current follows at once", 0.0)
+    inductance: Value = number("inductance", "of the winding; 0: the current follows at once", 0.0, range=UNSIGNED)
     initial_current: Value | None = number("current", "current at the start", None, aside=True)
     unknowns: ClassVar[Mapping[str, Unknown]] = {"current": Unknown("current", "initial_current")}
     names: ClassVar[Names] = {
@@ -108,14 +105,12 @@ class Synchronous(Motor):
     alternative_fields: ClassVar[Mapping[str, Alternative]] = {
         "inductance": Alternative(("inductance_d", "inductance_q"), Spec("number", "inductance", "of both axes"))
     }
-    positive: ClassVar[tuple[str, ...]] = ("pole_pairs", "slip")
-    unsigned: ClassVar[tuple[str, ...]] = (*Motor.unsigned, "resistance", "inductance_d", "inductance_q")
     structural: ClassVar[tuple[str, ...]] = ("inductance_d", "inductance_q", "inertia")
-    resistance: Value = law("resistance", "of a phase: a number, or a law of its temperature", ...)
-    inductance_d: Value = number("inductance", "along the magnets")
-    inductance_q: Value = number("inductance", "across the magnets")
+    resistance: Value = law("resistance", "of a phase: a number, or a law of its temperature", ..., range=UNSIGNED)
+    inductance_d: Value = number("inductance", "along the magnets", range=UNSIGNED)
+    inductance_q: Value = number("inductance", "across the magnets", range=UNSIGNED)
     flux: Value = number("flux", "of the magnets through the winding")
-    pole_pairs: Value = number("dimensionless", "electrical turns for one of the rotor")
+    pole_pairs: Value = number("dimensionless", "electrical turns for one of the rotor", range=POSITIVE)
     scaling: Value = number("dimensionless", "1.5 for amplitudes, 1 for equal power", 1.5)
     initial_current_d: Value | None = number("current", "along the magnets at the start", None, aside=True)
     initial_current_q: Value | None = number("current", "across them at the start", None, aside=True)

@@ -11,7 +11,7 @@ solves anything.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from inspect import get_annotations
 from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple
 
@@ -30,7 +30,20 @@ from kinode.expressions.syntax_tree import Expression, symbol
 from kinode.expressions.units import DIMENSIONS, Dimension, describe_dimension
 from kinode.model.base.element import Element, Load
 from kinode.model.base.field_reader import Reader
-from kinode.model.base.fields import Alternative, Component, Spec, Value, declare, record, short, unknown
+from kinode.model.base.fields import (
+    POSITIVE,
+    UNSIGNED,
+    Alternative,
+    Component,
+    NumberRange,
+    Spec,
+    Value,
+    declare,
+    plain_number,
+    record,
+    short,
+    unknown,
+)
 from kinode.model.base.frames import NAME, Resolve
 from kinode.model.network.domain import (
     DOMAINS,
@@ -137,9 +150,9 @@ class Part(Element):
     outside: ClassVar[Mapping[str, str]] = {}  # names in rows for what a part finds in the system, with their units
     drives: ClassVar[tuple[str, str] | None] = None  # of a source of motion: the joint's field that it is, its law
     is_source: ClassVar[bool] = False  # gives a potential or a flow whatever is connected to it
-    positive: ClassVar[tuple[str, ...]] = ()  # fields that are above zero
-    unsigned: ClassVar[tuple[str, ...]] = ()  # fields that are not below zero
-    nonzero: ClassVar[tuple[str, ...]] = ()  # fields by which something is divided
+    told: ClassVar[str] = "and is"
+    positive: ClassVar[tuple[str, ...]] = ()  # fields that are above zero, where they do not say it themselves
+    unsigned: ClassVar[tuple[str, ...]] = ()  # fields that are not below zero, likewise
     structural: ClassVar[tuple[str, ...]] = ()  # fields that drop a state where they are the number zero
     toothed: ClassVar[tuple[str, ...]] = ()  # ports between which teeth mesh, whose force on bearings is left out
     modes: ClassVar[tuple[str, ...]] = ()  # numbers that only events change; rows may use them
@@ -151,6 +164,11 @@ class Part(Element):
         cls.alternative_fields = others if own or cls.lost == "0" else {**others, HEAT: HEAT_FIELD}
 
     # -- what the class declares ---------------------------------------------------------------------
+    @classmethod
+    def ranges(cls) -> dict[str, NumberRange]:
+        declared = {**dict.fromkeys(cls.unsigned, UNSIGNED), **dict.fromkeys(cls.positive, POSITIVE)}
+        return super().ranges() | declared
+
     @classmethod
     def ports(cls) -> dict[str, Domain]:
         """Its ports with their kinds, in order of declaration."""
@@ -314,20 +332,38 @@ class Part(Element):
 
     def check(self) -> None:
         """Check its numbers, and its equations if they depend on the given fields."""
-
-        self.check_in(None)
+        self.check_numbers(plain_number)
         check_vector_ports(self)
         if type(self).find_rows is not Part.find_rows:
             check_square(type(self), self.find_rows())
         self.equations()
 
-    def check_in(self, system: System | None) -> None:
+    def check_in(self, system: System) -> None:
         """Check its numbers, including those that depend on parameters of the system."""
+        self.check_at(system, system.nominal)
 
-        check_numbers(self, system)
+    def check_at(self, system: System, resolve: Resolve) -> None:
+        """Check its numbers at the values that ``resolve`` gives the parameters of a system."""
+
+        def known(value: Value) -> float | None:
+            is_open = isinstance(value, Expression) and not value.names() <= system.parameters.keys()
+            return None if is_open else resolve(value)
+
+        self.check_numbers(known)
+
+    def check_numbers(self, known: Callable[[Any], float | None]) -> None:
+        super().check_numbers(known)
+        for name, (field, spec) in self.specs().items():
+            value = getattr(self, field.name) if spec.shape in ("number", "law") else None
+            number = None if value is None else known(value)
+            wrong = None if number is None else self.find_wrong(name, number)
+            if number == 0.0 and name in self.structural and isinstance(value, Expression):
+                wrong = f"{value.text()} is zero, which leaves out a state: write the number 0 instead"
+            if wrong is not None:
+                raise ModelError(wrong, component=self.name, field=name)
 
     def find_wrong(self, field: str, value: float) -> str | None:
-        """What is wrong with the value of a number beyond its sign, in words."""
+        """What is wrong with the value of a number in its range, in words."""
         return None
 
     @classmethod
@@ -419,36 +455,6 @@ def check_part(cls: type[Part]) -> None:
             _check_formula_unit(cls, name, formula.text, cls.units()[name])
     except ModelError as error:
         raise error.located(component=cls.kind or cls.__name__) from None
-
-
-def check_numbers(part: Part, system: System | None = None, resolve: Resolve | None = None) -> None:
-    """Check signs, zeros and ranges of numbers, including those that depend on parameters of a system.
-
-    ``resolve`` gives the parameters other values than those of the system; what does not depend on them was checked
-    with the system then.
-    """
-
-    def fail(message: str) -> ModelError:
-        return ModelError(message, component=part.name, field=name)
-
-    for name, (attribute, spec) in part.specs().items():
-        value = getattr(part, attribute.name) if spec.shape in ("number", "law") else None
-        made = isinstance(value, Expression)
-        if value is None or (resolve is not None and not made):
-            continue
-        if made and (system is None or not value.names() <= system.parameters.keys()):
-            continue
-        number = value if system is None else (resolve or system.nominal)(value)
-        if name in part.positive and number <= 0:
-            raise fail(f"must be positive, and is {number:g}")
-        if name in part.unsigned and number < 0:
-            raise fail(f"must not be negative, and is {number:g}")
-        if name in part.nonzero and number == 0:
-            raise fail("must not be zero")
-        if (wrong := part.find_wrong(name, number)) is not None:
-            raise fail(wrong)
-        if name in part.structural and made and number == 0.0:
-            raise fail(f"{value.text()} is zero, which leaves out a state: write the number 0 instead")
 
 
 def check_square(cls: type[Part], rows: Sequence[Row]) -> None:

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import Any, ClassVar
 
-from kinode.model.base.fields import Value, law, number, record
+from kinode.model.base.fields import NONZERO, POSITIVE, UNSIGNED, Value, law, number, record
 from kinode.model.base.kinds import register
 from kinode.model.joints.coulomb_friction import SLIP
 from kinode.model.network.part import Formula, Part, Row, port
@@ -21,9 +21,8 @@ ORDER = 140  # in lists of kinds
 class ShaftInertia(Part):
     """A wheel or rotor on a shaft."""
 
-    positive: ClassVar[tuple[str, ...]] = ("inertia",)
     shaft: str = port("rotational", "shaft, or joint that turns")
-    inertia: Value = number("inertia", "moment for a unit of angular acceleration")
+    inertia: Value = number("inertia", "moment for a unit of angular acceleration", range=POSITIVE)
     initial_angle: Value | None = number("angle", "angle of the shaft at the start", None, aside=True)
     initial_speed: Value | None = number("angular_velocity", "speed of the shaft at the start", None, aside=True)
     names: ClassVar[Names] = {"angle": "shaft.angle", "speed": "shaft.speed", "moment": "shaft.moment"}
@@ -37,10 +36,8 @@ class ShaftInertia(Part):
 class ShaftSpring(TwoShaft):
     """A torsion spring, with damping beside it where it is given."""
 
-    positive: ClassVar[tuple[str, ...]] = ("stiffness",)
-    unsigned: ClassVar[tuple[str, ...]] = ("damping",)
-    stiffness: Value = number("rotational_stiffness", "moment for a unit of angle")
-    damping: Value = number("rotational_damping", "moment for a unit of speed", 0.0)
+    stiffness: Value = number("rotational_stiffness", "moment for a unit of angle", range=POSITIVE)
+    damping: Value = number("rotational_damping", "moment for a unit of speed", 0.0, range=UNSIGNED)
     free_angle: Value = number("angle", "angle without load", 0.0)
     initial_angle: Value | None = number("angle", "angle at the start, of a over b", None, aside=True)
     starts: ClassVar[Mapping[str, str]] = {"angle": "initial_angle"}
@@ -53,8 +50,7 @@ class ShaftSpring(TwoShaft):
 class ShaftDamper(TwoShaft):
     """A moment in proportion to the speed."""
 
-    unsigned: ClassVar[tuple[str, ...]] = ("damping",)
-    damping: Value = number("rotational_damping", "moment for a unit of speed")
+    damping: Value = number("rotational_damping", "moment for a unit of speed", range=UNSIGNED)
     rows: ClassVar[Rows] = (Row("damper", "moment = damping*speed", "a.moment"),)
     lost: ClassVar[str] = "damping*speed^2"
 
@@ -63,11 +59,9 @@ class ShaftDamper(TwoShaft):
 class ShaftLoss(TwoShaft):
     """Losses of a bearing: a moment in proportion to the speed, and one against it, which fades below ``slip``."""
 
-    positive: ClassVar[tuple[str, ...]] = ("slip",)
-    unsigned: ClassVar[tuple[str, ...]] = ("viscous", "coulomb")
-    viscous: Value = number("rotational_damping", "moment for a unit of speed", 0.0)
-    coulomb: Value = number("moment", "moment at any speed", 0.0)
-    slip: Value = number("angular_velocity", "speed below which the latter fades", SLIP["angle"])
+    viscous: Value = number("rotational_damping", "moment for a unit of speed", 0.0, range=UNSIGNED)
+    coulomb: Value = number("moment", "moment at any speed", 0.0, range=UNSIGNED)
+    slip: Value = number("angular_velocity", "speed below which the latter fades", SLIP["angle"], range=POSITIVE)
     rows: ClassVar[Rows] = (Row("losses", "moment = viscous*speed + coulomb*tanh(speed/slip)", "a.moment"),)
     lost: ClassVar[str] = "viscous*speed^2 + coulomb*speed*tanh(speed/slip)"
 
@@ -76,16 +70,16 @@ class ShaftLoss(TwoShaft):
 class Wheels(Part):
     """Input and output turn in a housing, which takes the difference of their moments; drag acts at the input."""
 
-    nonzero: ClassVar[tuple[str, ...]] = ("ratio",)
-    unsigned: ClassVar[tuple[str, ...]] = ("viscous", "coulomb")
     toothed: ClassVar[tuple[str, ...]] = ("input", "output")
     input: str = port("rotational", "shaft on the side of the motor")
     output: str = port("rotational", "shaft on the side of the load")
     housing: str = port("rotational", "what holds the gear", "world")
-    ratio: Value = number("dimensionless", "turns of the input for one of the output, seen from the housing")
+    ratio: Value = number(
+        "dimensionless", "turns of the input for one of the output, seen from the housing", range=NONZERO
+    )
     offset: Value = number("angle", "angle of the input where that of the output is 0", 0.0)
-    viscous: Value = number("rotational_damping", "drag for a unit of input speed", 0.0)
-    coulomb: Value = number("moment", "drag at any input speed", 0.0)
+    viscous: Value = number("rotational_damping", "drag for a unit of input speed", 0.0, range=UNSIGNED)
+    coulomb: Value = number("moment", "drag at any input speed", 0.0, range=UNSIGNED)
     names: ClassVar[Names] = {
         "input_angle": Formula("input.angle - housing.angle", "angle"),
         "output_angle": Formula("output.angle - housing.angle", "angle"),
@@ -101,8 +95,7 @@ class Wheels(Part):
 class Gear(Wheels):
     """A gear whose drag fades at low speed."""
 
-    positive: ClassVar[tuple[str, ...]] = ("slip",)
-    slip: Value = number("angular_velocity", "input speed below which coulomb fades", SLIP["angle"])
+    slip: Value = number("angular_velocity", "input speed below which coulomb fades", SLIP["angle"], range=POSITIVE)
 
 
 @register("gearbox", symbol="gearbox", shortcut=True)
@@ -125,11 +118,11 @@ class ElasticGearbox(Gear):
     2 - 1/efficiency of the power arrives then, and none below an efficiency of 1/2: the gear locks.
     """
 
-    positive: ClassVar[tuple[str, ...]] = ("stiffness", "efficiency", "slip")
-    unsigned: ClassVar[tuple[str, ...]] = ("damping", "viscous", "coulomb")
-    stiffness: Value = number("rotational_stiffness", "moment at the output for a unit of twist")
-    damping: Value = number("rotational_damping", "moment at the output for a unit of twist a second", 0.0)
-    efficiency: Value = number("dimensionless", "share of the power that reaches the output", 1.0)
+    stiffness: Value = number("rotational_stiffness", "moment at the output for a unit of twist", range=POSITIVE)
+    damping: Value = number(
+        "rotational_damping", "moment at the output for a unit of twist a second", 0.0, range=UNSIGNED
+    )
+    efficiency: Value = number("dimensionless", "share of the power that reaches the output", 1.0, range=POSITIVE)
     initial_twist: Value | None = number("angle", "twist at the start; none where nothing decides it", None, aside=True)
     starts: ClassVar[Mapping[str, str]] = {"twist": "initial_twist"}
     zero_by_default: ClassVar[tuple[str, ...]] = ("twist", "twist_speed")

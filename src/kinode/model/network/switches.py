@@ -16,7 +16,7 @@ from typing import Any, ClassVar
 
 from kinode.algebra.scalars import Scalar, less, where
 from kinode.model.base.events import Root
-from kinode.model.base.fields import Value, law, number, record
+from kinode.model.base.fields import POSITIVE, UNSIGNED, Value, law, number, record
 from kinode.model.base.kinds import register
 from kinode.model.base.scene import LawScene
 from kinode.model.network.part import Row
@@ -32,9 +32,8 @@ class OnOff(TwoPole):
     """A two-pole that conducts or blocks."""
 
     modes: ClassVar[tuple[str, ...]] = ("mode",)
-    positive: ClassVar[tuple[str, ...]] = ("on_resistance", "off_conductance")
-    on_resistance: Value = number("resistance", "while it conducts", 1e-3)
-    off_conductance: Value = number("conductance", "while it does not", 1e-9)
+    on_resistance: Value = number("resistance", "while it conducts", 1e-3, range=POSITIVE)
+    off_conductance: Value = number("conductance", "while it does not", 1e-9, range=POSITIVE)
     lost: ClassVar[str] = "voltage*current"
 
 
@@ -42,8 +41,7 @@ class OnOff(TwoPole):
 class Diode(OnOff):
     """Conducts from plus to minus, where the voltage exceeds its ``drop``."""
 
-    unsigned: ClassVar[tuple[str, ...]] = ("drop",)
-    drop: Value = number("voltage", "over it where it begins to conduct", 0.0)
+    drop: Value = number("voltage", "over it where it begins to conduct", 0.0, range=UNSIGNED)
     rows: ClassVar[tuple[Row, ...]] = (
         Row(
             "conducting or blocking",

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import ClassVar
 
-from kinode.model.base.fields import Value, law, number
+from kinode.model.base.fields import NONZERO, POSITIVE, UNSIGNED, Value, law, number
 from kinode.model.base.kinds import register
 from kinode.model.joints.coulomb_friction import SLIP
 from kinode.model.network.part import Part, Row, port
@@ -31,9 +31,8 @@ ORDER = 210  # in lists of kinds
 class SlideMass(Part):
     """A mass that moves along a line."""
 
-    positive: ClassVar[tuple[str, ...]] = ("mass",)
     slide: str = port("translational", "node, or joint that slides")
-    mass: Value = number("mass", "force for a unit of acceleration")
+    mass: Value = number("mass", "force for a unit of acceleration", range=POSITIVE)
     initial_position: Value | None = number("length", "position at the start", None, aside=True)
     initial_speed: Value | None = number("velocity", "speed at the start", None, aside=True)
     names: ClassVar[Names] = names_along(ShaftInertia.names)
@@ -47,10 +46,8 @@ class SlideMass(Part):
 class SlideSpring(TwoSlide):
     """A spring along a line, with damping beside it where it is given; the force on it at a grows with a - b."""
 
-    positive: ClassVar[tuple[str, ...]] = ShaftSpring.positive
-    unsigned: ClassVar[tuple[str, ...]] = ShaftSpring.unsigned
-    stiffness: Value = number("stiffness", "force for a unit of position")
-    damping: Value = number("damping", "force for a unit of speed", 0.0)
+    stiffness: Value = number("stiffness", "force for a unit of position", range=POSITIVE)
+    damping: Value = number("damping", "force for a unit of speed", 0.0, range=UNSIGNED)
     free_length: Value = number("length", "position of a over b without load", 0.0)
     initial_position: Value | None = number("length", "position at the start, of a over b", None, aside=True)
     starts: ClassVar[Mapping[str, str]] = names_along(ShaftSpring.starts)
@@ -63,8 +60,7 @@ class SlideSpring(TwoSlide):
 class SlideDamper(TwoSlide):
     """A force in proportion to the speed."""
 
-    unsigned: ClassVar[tuple[str, ...]] = ShaftDamper.unsigned
-    damping: Value = number("damping", "force for a unit of speed")
+    damping: Value = number("damping", "force for a unit of speed", range=UNSIGNED)
     rows: ClassVar[Rows] = rows_along(ShaftDamper.rows)
     lost: ClassVar[str] = along(ShaftDamper.lost)
 
@@ -73,11 +69,9 @@ class SlideDamper(TwoSlide):
 class SlideLoss(TwoSlide):
     """Losses of a guide: a force in proportion to the speed, and one against it, which fades below ``slip``."""
 
-    positive: ClassVar[tuple[str, ...]] = ShaftLoss.positive
-    unsigned: ClassVar[tuple[str, ...]] = ShaftLoss.unsigned
-    viscous: Value = number("damping", "force for a unit of speed", 0.0)
-    coulomb: Value = number("force", "force at any speed", 0.0)
-    slip: Value = number("velocity", "speed below which the latter fades", SLIP["length"])
+    viscous: Value = number("damping", "force for a unit of speed", 0.0, range=UNSIGNED)
+    coulomb: Value = number("force", "force at any speed", 0.0, range=UNSIGNED)
+    slip: Value = number("velocity", "speed below which the latter fades", SLIP["length"], range=POSITIVE)
     rows: ClassVar[Rows] = rows_along(ShaftLoss.rows)
     lost: ClassVar[str] = along(ShaftLoss.lost)
 
@@ -86,11 +80,10 @@ class SlideLoss(TwoSlide):
 class Lever(Part):
     """Two points of a lever on a fixed pivot; arms on both sides of it have different signs.  For small angles."""
 
-    nonzero: ClassVar[tuple[str, ...]] = ("arm_a", "arm_b")
     a: str = port("translational", "node, or joint that slides, at one arm")
     b: str = port("translational", "node, or joint that slides, at the other")
-    arm_a: Value = number("length", "from the pivot to a")
-    arm_b: Value = number("length", "from the pivot to b")
+    arm_a: Value = number("length", "from the pivot to a", range=NONZERO)
+    arm_b: Value = number("length", "from the pivot to b", range=NONZERO)
     rows: ClassVar[Rows] = (
         Row("one angle for both arms", "arm_b*a.position = arm_a*b.position", "a.position"),
         Row("moments about the pivot", "arm_a*a.force + arm_b*b.force = 0", "b.force"),
@@ -101,11 +94,10 @@ class Lever(Part):
 class Pinion(Part):
     """A pinion that moves a rack by ``radius`` for a radian; a screw likewise, with lead/(2*pi)."""
 
-    nonzero: ClassVar[tuple[str, ...]] = ("radius",)
     toothed: ClassVar[tuple[str, ...]] = ("shaft", "rack")
     shaft: str = port("rotational", "shaft of the pinion, or joint that turns")
     rack: str = port("translational", "the rack: a node, or joint that slides")
-    radius: Value = number("length", "travel of the rack for a radian; negative the other way")
+    radius: Value = number("length", "travel of the rack for a radian; negative the other way", range=NONZERO)
     offset: Value = number("length", "travel where the pinion's angle is 0", 0.0)
     rows: ClassVar[Rows] = (
         Row("travel of the rack", "rack.position = radius*shaft.angle + offset", "shaft.angle"),

@@ -21,7 +21,7 @@ from kinode.algebra.scalars import Array, Scalar, less, maximum, minimum, sqrt, 
 from kinode.errors import ModelError
 from kinode.model.base.element import Element, Load
 from kinode.model.base.field_reader import Reader
-from kinode.model.base.fields import Spec, Value, law, number, record, special
+from kinode.model.base.fields import POSITIVE, Spec, Value, law, number, record, special
 from kinode.model.base.kinds import register
 from kinode.model.base.scene import LawScene, PositionScene
 
@@ -45,8 +45,7 @@ class SignalPart(Element):
 
     pushes: ClassVar[bool] = False
     quantities: ClassVar[dict[str, str]] = {"output": PLAIN}
-    positive: ClassVar[tuple[str, ...]] = ()  # numbers that have to be
-    ordered: ClassVar[tuple[str, ...]] = ()  # ranges, [low, high]
+    told: ClassVar[str] = "and is"
     symbol: ClassVar[str] = "block"
 
     @property
@@ -76,25 +75,18 @@ class SignalPart(Element):
         return low, high
 
     # -- checks ------------------------------------------------------------------------------------
-    def check(self) -> None:
-        self._check_numbers(lambda value: value if isinstance(value, float) else None)
-
     def check_in(self, system: System) -> None:
-        """The same where numbers are arithmetic with parameters, at their present values."""
-        self._check_numbers(system.nominal)
+        """Check numbers that are arithmetic with parameters, at their present values."""
+        self.check_numbers(system.nominal)
 
-    def _check_numbers(self, known: Callable[[Value], float | None]) -> None:
-        for field in self.positive:
-            raw = getattr(self, field)
-            value = None if raw is None else known(raw)
-            if value is not None and value <= 0:
-                raise ModelError(f"must be positive, and is {value:g}", component=self.name, field=field)
-        for field in self.ordered:
-            if (pair := getattr(self, field)) is not None:
-                low, high = known(pair[0]), known(pair[1])
-                if low is not None and high is not None and low >= high:
-                    message = f"the lower one comes first, and {low:g} is not below {high:g}"
-                    raise ModelError(message, component=self.name, field=field)
+    def check_numbers(self, known: Callable[[Any], float | None]) -> None:
+        super().check_numbers(known)
+        for field, spec in self.specs().values():
+            pair = getattr(self, field.name) if spec.shape == "range" else None
+            low, high = (None, None) if pair is None else map(known, pair)
+            if low is not None and high is not None and low >= high:
+                message = f"the lower one comes first, and {low:g} is not below {high:g}"
+                raise ModelError(message, component=self.name, field=field.name)
 
 
 @record
@@ -130,8 +122,7 @@ class _Follower(SignalPart):
 class Filter(_Follower):
     """A lag of first order: time_constant d(output)/dt + output = gain input."""
 
-    positive: ClassVar[tuple[str, ...]] = ("time_constant",)
-    time_constant: Value = number("time", "time in which a step is followed to 63 %")
+    time_constant: Value = number("time", "time in which a step is followed to 63 %", range=POSITIVE)
     gain: Value = number(None, "output for a unit of a constant input", 1.0)
 
     def aim(self, scene: LawScene) -> Scalar:
@@ -150,10 +141,11 @@ class RateLimit(_Follower):
         d(output)/dt = (input - output) / time_constant, kept between -fall and rise
     """
 
-    positive: ClassVar[tuple[str, ...]] = ("rise", "fall", "time_constant")
-    rise: Value = number(None, "largest rate of growth, in a second")
-    fall: Value | None = number(None, "largest rate of decrease, a positive number; as rise if left out", None)
-    time_constant: Value = number("time", "lag with which an input that is slow enough is followed")
+    rise: Value = number(None, "largest rate of growth, in a second", range=POSITIVE)
+    fall: Value | None = number(
+        None, "largest rate of decrease, a positive number; as rise if left out", None, range=POSITIVE
+    )
+    time_constant: Value = number("time", "lag with which an input that is slow enough is followed", range=POSITIVE)
 
     def state_rates(self, scene: PositionScene) -> Array:
         rise = scene.law(self.rise)
@@ -166,7 +158,6 @@ class RateLimit(_Follower):
 class Integrator(SignalPart):
     """The integral of a signal; at limits it stays, and leaves them as soon as the input leads back."""
 
-    ordered: ClassVar[tuple[str, ...]] = ("limits",)
     quantities: ClassVar[dict[str, str]] = {"output": PLAIN, "integral": PLAIN}
     input: Value = law(None, "the signal that is integrated", ...)
     gain: Value = number(None, "growth of the output, in a second, for a unit of input", 1.0)
@@ -219,11 +210,11 @@ class Saturation(SignalPart):
     Rounded: low + s(input - low) - s(input - high) with s(x) = (x + root(x^2 + smoothing^2))/2.
     """
 
-    positive: ClassVar[tuple[str, ...]] = ("smoothing",)
-    ordered: ClassVar[tuple[str, ...]] = ("limits",)
     input: Value = law(None, "the signal that goes in", ...)
     limits: Range = special("range", "[low, high] of the output", ...)
-    smoothing: Value | None = number(None, "width over which a corner is rounded; none if left out", None)
+    smoothing: Value | None = number(
+        None, "width over which a corner is rounded; none if left out", None, range=POSITIVE
+    )
 
     def quantity(self, name: str, scene: LawScene) -> Scalar:
         x, (low, high) = scene.law(self.input), (scene.law(limit) for limit in self.limits)
@@ -241,7 +232,6 @@ class Saturation(SignalPart):
 class DeadZone(SignalPart):
     """A signal without what lies within a zone: zero inside, and beyond it the distance from the zone."""
 
-    ordered: ClassVar[tuple[str, ...]] = ("zone",)
     input: Value = law(None, "the signal that goes in", ...)
     zone: Range = special("range", "[low, high] between which the output is zero", ...)
 
@@ -254,11 +244,12 @@ class DeadZone(SignalPart):
 class Sensor(SignalPart):
     """What an instrument shows: gain measures + offset, behind a lag where it has one."""
 
-    positive: ClassVar[tuple[str, ...]] = ("lag",)
     measures: Value = law(None, "the quantity that is measured, or a law of several", ...)
     gain: Value = number(None, "what is shown for a unit", 1.0)
     offset: Value = number(None, "what is shown for nothing", 0.0)
-    lag: Value | None = number("time", "time in which a step is followed to 63 %; none if left out", None)
+    lag: Value | None = number(
+        "time", "time in which a step is followed to 63 %; none if left out", None, range=POSITIVE
+    )
 
     @property
     def states(self) -> tuple[tuple[str, str], ...]:

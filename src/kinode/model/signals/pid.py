@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from typing import Any, ClassVar
+from typing import Any
 
 import numpy as np
 
 from kinode.algebra.scalars import Array, Scalar, tidy
 from kinode.errors import ModelError
-from kinode.model.base.fields import Value, law, number, record, special
+from kinode.model.base.fields import POSITIVE, Value, law, number, record, special
 from kinode.model.base.kinds import register
 from kinode.model.base.scene import LawScene, PositionScene
 from kinode.model.signals.continuous import PLAIN, Range, SignalPart, clamp
@@ -23,22 +23,21 @@ SHARES = ("unlimited", "error", "proportional", "integral", "derivative")  # wha
 class Regulator(SignalPart):
     """What PID controllers take, and what is the same for all of them."""
 
-    positive: ClassVar[tuple[str, ...]] = ("filter_time", "tracking_time")
-    ordered: ClassVar[tuple[str, ...]] = ("limits",)
-
     error: Value | None = law(None, "what is to become zero: target less measured, in one law")
     target: Value | None = law(None, "instead of error: what the measured signal should be")
     measured: Value | None = law(None, "with target: what is measured")
     proportional: Value = law(None, "output for a unit of error", 0.0)
     integral: Value = law(None, "growth of the output, in a second, for a unit of error", 0.0)
     derivative: Value = law(None, "output for a unit of the error's rate", 0.0)
-    filter_time: Value | None = number("time", "lag of the derivative", None)
+    filter_time: Value | None = number("time", "lag of the derivative", None, range=POSITIVE)
     error_rate: Value | None = law(None, "rate of the error where it is known, such as -elbow.u")
     proportional_weight: Value = number("dimensionless", "share of the target in the proportional part", 1.0)
     derivative_weight: Value = number("dimensionless", "share of the target in the derivative part", 1.0)
     feedforward: Value = law(None, "added to the output", 0.0)
     limits: Range | None = special("range", "[low, high] of the output")
-    tracking_time: Value | None = number("time", "time in which limits empty the integral; proportional/integral", None)
+    tracking_time: Value | None = number(
+        "time", "time in which limits empty the integral; proportional/integral", None, range=POSITIVE
+    )
     initial: Value = number(None, "integral share at the start", 0.0, aside=True)
 
     def check(self) -> None:

@@ -32,8 +32,6 @@ class SampledPID(Regulator, Sampled):
     K. J. Astrom and B. Wittenmark, Computer-Controlled Systems, 3rd ed., Prentice-Hall 1997, section 8.5.
     """
 
-    positive: ClassVar[tuple[str, ...]] = ("resolution", "filter_time", "tracking_time")
-
     def check(self) -> None:
         super().check()
         if self.filter_time is not None and self.error_rate is not None:

@@ -24,7 +24,7 @@ from kinode.errors import ModelError
 from kinode.expressions.units import DIMENSIONS, parse_quantity
 from kinode.model.base.events import Sampler, exact_seconds
 from kinode.model.base.field_reader import Reader
-from kinode.model.base.fields import Spec, Value, law, number, record, short, special
+from kinode.model.base.fields import POSITIVE, Spec, Value, law, number, record, short, special
 from kinode.model.base.kinds import register
 from kinode.model.base.scene import LawScene, PositionScene
 from kinode.model.signals.continuous import PLAIN, Range, SignalPart, clamp
@@ -86,12 +86,12 @@ def read_count(reader: Reader, raw: Any, field: str, most: int) -> int:
 class Sampled(SignalPart):
     """The base of sampled parts: a clock, rounding and delay of the output."""
 
-    positive: ClassVar[tuple[str, ...]] = ("resolution",)
-
     period: Fraction = special("clock", "time between samples, 1 ms, or their rate, 1 kHz", ...)
     phase: Fraction = special("seconds", "time of the first sample; 0 if left out", Fraction(0))
     delay: int = special("count", "whole samples after which the output comes", 0)
-    resolution: Value | None = number(None, "step to which the output is rounded; not at all if left out", None)
+    resolution: Value | None = number(
+        None, "step to which the output is rounded; not at all if left out", None, range=POSITIVE
+    )
     before: Value = number(None, "output before the first sample, or before its delay is over", 0.0, aside=True)
 
     @classmethod
@@ -191,11 +191,11 @@ class SampleHold(Sampled):
     """
 
     leading_fields: ClassVar[tuple[str, ...]] = ("input",)
-    positive: ClassVar[tuple[str, ...]] = ("resolution", "noise")
-    ordered: ClassVar[tuple[str, ...]] = ("limits",)
     input: Value = law(None, "the signal that is sampled", ...)
     limits: Range | None = special("range", "[low, high] of what can be taken in")
-    noise: Value | None = number(None, "standard deviation of normal noise, drawn anew at each sample", None)
+    noise: Value | None = number(
+        None, "standard deviation of normal noise, drawn anew at each sample", None, range=POSITIVE
+    )
     seed: int = special("seed", "chooses the noise, together with the name of the part", 0, aside=True)
 
     @classmethod
