@@ -15,7 +15,7 @@ ENDINGS = (".yaml", ".xml", ".py")
 
 def find_examples() -> list[Path]:
     """The files of all examples, models first."""
-    for folder in (PACKAGE / "examples", PACKAGE.parent / "examples"):
+    for folder in (PACKAGE / "examples", PACKAGE.parent.parent / "examples"):
         files = [path for ending in ENDINGS for path in sorted(folder.glob(f"*{ending}"))]
         if files:
             return files
