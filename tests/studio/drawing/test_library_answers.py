@@ -153,7 +153,7 @@ def test_a_box_is_saved_with_its_drawing_and_replaces_when_asked(make_desk, fold
         assert "coil" in (library / "low_pass.yaml").read_text()
         assert "coil: [70, 90]" in (library / "low_pass.view.yaml").read_text()
         opened = await page.ask("open_model", file="library/low_pass.yaml", discard=True)
-        assert opened["settings"]["source"] == {"model": "library/low_pass.yaml"}
+        assert opened["settings"]["file"] == "library/low_pass.yaml"
         (box,) = (box for box in opened["sketch"]["boxes"] if box["name"] == "coil")
         assert box["at"] == [70, 90]
         assert (await page.ask("library"))["parts"] == []  # of a file in the library its siblings are
