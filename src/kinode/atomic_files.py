@@ -15,10 +15,19 @@ import stat
 from codecs import StreamWriter, getwriter
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager, suppress
+from pathlib import Path
 from shutil import rmtree
 from typing import BinaryIO
 
 from kinode.errors import Error
+
+
+def is_below(path: Path, folder: Path) -> bool:
+    """Whether a path lies in a folder, or below it, when links are followed; False where it leads nowhere."""
+    try:
+        return path.resolve().is_relative_to(folder.resolve())
+    except (OSError, ValueError, RuntimeError):
+        return False
 
 
 @contextmanager

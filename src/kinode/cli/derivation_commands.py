@@ -21,6 +21,7 @@ from kinode.cli.options import (
     reporting_errors,
     say_notes,
 )
+from kinode.errors import counted
 
 if TYPE_CHECKING:
     from kinode.model.system import System
@@ -259,7 +260,7 @@ def show(
         note = "" if space is None else str(space.whole)
         mode, across = "kinematic" if kinematic else "dynamic", WIDTH if width is None else width
         drawn = diagram(system, file, width=across, note=note, numbers=numbers, scalar=scalar, mode=mode)
-        crossed = f", {drawn.crossings} crossing{'s' * (drawn.crossings > 1)}" if drawn.crossings else ""
+        crossed = f", {counted(drawn.crossings, 'crossing')}" if drawn.crossings else ""
         typer.echo(f"wrote {file}: {len(drawn.components)} components, {len(drawn.links)} links{crossed}")
     if space is not None:
         typer.echo(str(space))

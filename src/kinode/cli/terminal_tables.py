@@ -11,6 +11,7 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
+from kinode.errors import counted
 from kinode.report.model_section import describe_status
 from kinode.results.joint_loads import compute_loads, describe_left_out, describe_sharing
 from kinode.simulation.event_log import REMARKS
@@ -133,7 +134,7 @@ def print_quantities(run: Trajectory, names: Sequence[str]) -> None:
 def print_verification(comparison: Verification) -> None:
     """The table of verify."""
     out = console()
-    states = f"{comparison.states} random state{'s' * (comparison.states != 1)}"
+    states = counted(comparison.states, "random state")
     out.print(Text(f"{comparison.name}, {states}", style="bold"))
     for head, rows in comparison.tables:
         out.print()

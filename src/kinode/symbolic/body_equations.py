@@ -27,7 +27,7 @@ from kinode.algebra.scalars import Array, Scalar, is_number, is_zero, tidy
 from kinode.algebra.spatial import cross
 from kinode.algebra.trace import Tape, count_operations, replay
 from kinode.dynamics.reactions.lost_values import find_left_out
-from kinode.errors import ArgumentError
+from kinode.errors import ArgumentError, counted
 from kinode.formulations.absolute_coordinates import Absolute
 from kinode.formulations.scope import without_events
 from kinode.model.base.frames import Frame
@@ -308,7 +308,7 @@ class BodyEquations(Printed):
     @property
     def heading(self) -> str:
         bodies, n = len(self._absolute.bodies), len(self._lines)
-        return f"{self.system.name}: {bodies} bod{'ies' if bodies != 1 else 'y'}, {n} equations, by newton_euler"
+        return f"{self.system.name}: {counted(bodies, 'body', 'bodies')}, {n} equations, by newton_euler"
 
     @property
     def arguments(self) -> tuple[str, ...]:

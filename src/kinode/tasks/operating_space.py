@@ -22,7 +22,7 @@ import numpy as np
 from kinode.algebra.scalars import Array
 from kinode.algebra.spatial import cross
 from kinode.dynamics.compiled_system import Dynamics
-from kinode.errors import AssemblyError
+from kinode.errors import AssemblyError, counted
 from kinode.expressions.syntax_tree import Expression
 from kinode.kernels.state import State
 from kinode.model.base.frames import Frame
@@ -123,8 +123,8 @@ class OperatingSpace:
         return "dynamic" if self.free else "kinematic" if self.driven else "rest"
 
     def __str__(self) -> str:
-        counts = [f"{_count(self.free, 'freedom')} by forces"] if self.free else []
-        counts += [f"{_count(self.driven, 'freedom')} given by laws"] if self.driven else []
+        counts = [f"{counted(self.free, 'freedom')} by forces"] if self.free else []
+        counts += [f"{counted(self.driven, 'freedom')} given by laws"] if self.driven else []
         lines = [f"{self.system}: {self.whole}, {self.whole.word}, in the axes of {self.axes}"]
         lines.append(f"mode: {self.mode}" + (f", {' and '.join(counts)}" if counts else ""))
         rows = [["body", "class", "motion", "freedoms"]]
@@ -368,10 +368,6 @@ def _law(values: tuple[Any, ...]) -> str:
     texts = [f"{x:.6g}" if isinstance(x, float) else x.excerpt() for x in values]
     text = texts[0] if len(texts) == 1 else f"({', '.join(texts)})"
     return text if len(text) <= MAX_EXPRESSION else f"{text[: MAX_EXPRESSION - 3]}..."
-
-
-def _count(number: int, one: str) -> str:
-    return f"{number} {one}{'' if number == 1 else 's'}"
 
 
 def _lines(rows: list[list[str]]) -> list[str]:

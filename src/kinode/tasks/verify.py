@@ -24,7 +24,7 @@ from kinode.algebra.scalars import Array
 from kinode.dynamics.compiled_system import Dynamics
 from kinode.dynamics.reactions.redundancy import analyze
 from kinode.dynamics.reactions.support_argument import find_support, freedom_name
-from kinode.errors import ArgumentError
+from kinode.errors import ArgumentError, counted
 from kinode.formulations.formulation_table import FORMULATIONS, OUTPUTS, Formulation, InstantValues
 from kinode.hooks import hook
 from kinode.kernels.state import State
@@ -126,7 +126,7 @@ class Verification:
         """The number of states, and whether all comparisons agree, to be read behind the name."""
         wrong = len(self.failures)
         verdict = f"{wrong} of {len(self.rows)} comparisons disagree" if wrong else "all agree"
-        return f", {self.states} random state{'s' * (self.states != 1)}: {verdict}"
+        return f", {counted(self.states, 'random state')}: {verdict}"
 
     def __repr__(self) -> str:
         return f"<Verification of {self.name!r}{self.verdict}>"

@@ -55,7 +55,7 @@ from kinode.studio.editor.comparison import add_comparison_answers
 from kinode.studio.editor.completion import complete_law, complete_text, find_law_problem
 from kinode.studio.editor.inspection import add_table_answers, inspect_component
 from kinode.studio.editor.kinds import Plain, find_fits, make_catalogue
-from kinode.studio.editor.library import add_library_answers, find_example, find_model, find_models, list_examples
+from kinode.studio.editor.library import add_library_answers, draw_examples, find_example, find_model, find_models
 from kinode.studio.editor.studies import add_study_answers
 from kinode.studio.live.live_desk import LiveDesk
 from kinode.studio.live.model_watch import ModelWatch, Stamp, find_stamp
@@ -391,4 +391,4 @@ class StudioDesk:
     def gallery(self, job: Job) -> Answer:
         """The examples with their pictures, and the models of the folder."""
         recent = [{"file": name, "name": Path(name).stem, "words": ""} for name in find_models(self.folder)]
-        return {"examples": list_examples(job.goes_on), "recent": recent}
+        return {"examples": draw_examples(job.goes_on), "recent": recent}
