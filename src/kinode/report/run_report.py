@@ -392,7 +392,7 @@ def _verification(checked: Any) -> Markup:
     for head, rows in checked.tables:
         parts.append(table(head, rows, numbers=range(1, len(head))))
     parts += [tag("p", words, class_="bad") for words in checked.failures]
-    parts += [tag("p", f"{name} does not apply: {reason}", class_="note") for name, reason in checked.skipped]
+    parts += [tag("p", words, class_="note") for words in checked.notes]
     return join(parts)
 
 

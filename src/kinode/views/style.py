@@ -238,3 +238,9 @@ def number(value: float, digits: int = 4) -> str:
     if "." in mantissa:
         mantissa = mantissa.rstrip("0").rstrip(".")
     return f"{mantissa}e{int(exponent)}".replace("-", MINUS)
+
+
+def range_row(name: str, values: Array, unit: str, digits: int = 4) -> list[str]:
+    """A row of a table on what changes over time: its name, start, end, least and most, and unit."""
+    ends = (values[0], values[-1], np.nanmin(values), np.nanmax(values)) if len(values) else [np.nan] * 4
+    return [name, *(number(float(x), digits) for x in ends), pretty_unit(unit)]
