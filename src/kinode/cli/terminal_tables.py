@@ -11,7 +11,7 @@ from rich.table import Table
 from rich.text import Text
 
 from kinode.report.model_section import describe_status
-from kinode.results.joint_loads import compute_loads, describe_left_out, describe_sharing
+from kinode.results.joint_loads import compute_loads, describe_loads
 from kinode.simulation.event_log import REMARKS
 from kinode.views.style import number, pretty_unit, range_row
 
@@ -68,9 +68,8 @@ def print_run(run: Trajectory) -> None:
         out.print()
         out.print(make_table("joint loads, peaks", ["joint", "force N", "at s", "moment N·m", "at s", "effort"], rows))
         _rest(out, len(loads), "joints; --report shows them all")
-        for note in (describe_sharing(loads), describe_left_out({x.joint: x.left_out for x in loads})):
-            if note:
-                out.print(Text(note))
+        for note in describe_loads(loads):
+            out.print(Text(note))
     _print_ends(out, run)
     out.print()
     out.print(Text.assemble(("energy audit ", "bold"), run.audit.trust.removeprefix("trust: ")))
