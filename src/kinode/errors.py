@@ -14,6 +14,12 @@ def counted(number: int, one: str, many: str = "") -> str:
     return f"{number} {one if number == 1 else many or one + 's'}"
 
 
+def listed(names: Iterable[str], word: str = "and") -> str:
+    """Names in a row: "a", "a and b", "a, b and c"; "nothing" where there are none."""
+    *first, last = list(names) or ["nothing"]
+    return f"{', '.join(first)} {word} {last}" if first else last
+
+
 class Suggestion(NamedTuple):
     """A wrong word, and the words that may have been meant in its place, the likeliest first."""
 

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from kinode.algebra.scalars import Array
-from kinode.errors import AssemblyError, SupportError, counted
+from kinode.errors import AssemblyError, SupportError, counted, listed
 from kinode.kernels.state import State
 from kinode.model.base.fields import unknown
 from kinode.multibody.loop_statics import DOUBT, Freedom, Support, joints_in_loops, speeds_in_loops
@@ -77,7 +77,7 @@ def _check_independent(dynamics: Dynamics, freedoms: tuple[Freedom, ...], part: 
     """Refuse freedoms that are too few, too many, or not independent."""
     topology = dynamics.topology
     n_free = len(speeds_in_loops(topology)) - len(dynamics.closure.rows)
-    names = _list(freedom_name(dynamics, freedom) for freedom in freedoms)
+    names = listed(freedom_name(dynamics, freedom) for freedom in freedoms)
     if len(freedoms) > n_free:
         has = f"only {counted(n_free, 'freedom')}" if n_free else "none"
         message = f"{counted(len(freedoms), 'freedom')} held, {names}, and the loops have {has} that no drive takes"
@@ -97,7 +97,7 @@ def _check_independent(dynamics: Dynamics, freedoms: tuple[Freedom, ...], part: 
         for freedom, rates in speeds.items()
         if np.linalg.norm(rates @ left) > ZERO_SPEED and freedom not in freedoms
     ]
-    choice = _list((freedom_name(dynamics, freedom) for freedom in able), "or")
+    choice = listed((freedom_name(dynamics, freedom) for freedom in able), "or")
     if rank < len(freedoms):
         fails = "does not" if len(freedoms) == 1 else "do not"
         raise SupportError(f"hold: {names} {fails} hold the loops, in which {choice} could still move")
@@ -178,17 +178,12 @@ def freedom_name(dynamics: Dynamics, freedom: Freedom) -> str:
     return joint.name if joint.n_u == 1 else f"{joint.name}.{joint.coordinates[freedom[1]][0]}"
 
 
-def _list(names: Iterable[str], last: str = "and") -> str:
-    words = list(names)
-    return " ".join([", ".join(words[:-1]), last, words[-1]]) if len(words) > 1 else "".join(words)
-
-
 def check_support(dynamics: Dynamics, hold: Support, t: Any, doubt: Array) -> None:
     """Refuse positions in which the support has no lever on the mechanism; ``doubt`` is its squared error, by time."""
     bad = np.flatnonzero(~(np.atleast_1d(doubt) <= DOUBT))
     if not len(bad):
         return
-    support = _list(freedom_name(dynamics, freedom) for freedom in hold or ()) or "the drives"
+    support = listed(freedom_name(dynamics, freedom) for freedom in hold) if hold else "the drives"
     time = float(np.broadcast_to(np.asarray(t, dtype=float).ravel(), np.shape(np.atleast_1d(doubt)))[bad[0]])
     more = f" and {counted(len(bad) - 1, 'other time')}" if len(bad) > 1 else ""
     message = (
