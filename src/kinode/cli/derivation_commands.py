@@ -299,6 +299,7 @@ def circuit(
     kinode circuit motor_axis.yaml --json circuit.json --latex circuit.tex
     """
     from kinode.cli.terminal_tables import console
+    from kinode.sheets.text import flush_left
     from kinode.symbolic.circuit.whole_circuit import circuit as derive
 
     listing = derive(load_model(model, base, trust, argument, package), basis, "kinematic" if kinematic else "dynamic")
@@ -314,9 +315,7 @@ def circuit(
     width = max(console().width, 40)
     if incidence:
         head, rows = listing.incidence.table()
-        widths = [max(len(row[k]) for row in (head, *rows)) for k in range(len(head))]
-        for row in (head, *rows):
-            typer.echo("  ".join(f"{cell:<{w}}" for cell, w in zip(row, widths, strict=True)).rstrip())
+        typer.echo("\n".join(flush_left([head, *rows])))
     elif values:
         _print_values(listing, width)
     else:

@@ -41,6 +41,12 @@ def format_table(head: Sequence[str], rows: Iterable[Sequence[str]]) -> list[str
     ]
 
 
+def flush_left(rows: Sequence[Sequence[str]]) -> list[str]:
+    """Lines of a table of words."""
+    widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
+    return ["  ".join(text.ljust(width) for text, width in zip(row, widths)).rstrip() for row in rows]
+
+
 GAP = "  "
 ZERO = ("0", "0.0")
 

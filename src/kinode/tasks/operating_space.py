@@ -30,6 +30,7 @@ from kinode.model.joints.joint import Joint
 from kinode.model.network.nodes import find_nodes
 from kinode.model.system import System, joint_frame
 from kinode.multibody.snapshot import Snapshot
+from kinode.sheets.text import flush_left
 from kinode.simulation.run_arguments import find_model
 from kinode.structure.loop_closure import RANK, WALK_LENGTH, characteristic_length
 
@@ -129,10 +130,10 @@ class OperatingSpace:
         lines.append(f"mode: {self.mode}" + (f", {' and '.join(counts)}" if counts else ""))
         rows = [["body", "class", "motion", "freedoms"]]
         rows += [[name, s.name, s.short, str(s.freedoms)] for name, s in self.bodies.items()]
-        lines += ["", *_lines(rows)]
+        lines += ["", *(f"  {line}" for line in flush_left(rows))]
         rows = [["joint", "pair", "motion", "mode", "by"]]
         rows += [[name, j.pair or "-", j.space.short, j.mode, j.source] for name, j in self.joints.items()]
-        return "\n".join([*lines, "", *_lines(rows)] if self.joints else lines)
+        return "\n".join([*lines, "", *(f"  {line}" for line in flush_left(rows))] if self.joints else lines)
 
 
 def operating_space(model: Any, *, expressed_in: Any = None) -> OperatingSpace:
@@ -368,9 +369,3 @@ def _law(values: tuple[Any, ...]) -> str:
     texts = [f"{x:.6g}" if isinstance(x, float) else x.excerpt() for x in values]
     text = texts[0] if len(texts) == 1 else f"({', '.join(texts)})"
     return text if len(text) <= MAX_EXPRESSION else f"{text[: MAX_EXPRESSION - 3]}..."
-
-
-def _lines(rows: list[list[str]]) -> list[str]:
-    """Rows of a table as lines with aligned columns."""
-    widths = [max(len(row[k]) for row in rows) for k in range(len(rows[0]))]
-    return ["  " + "  ".join(x.ljust(w) for x, w in zip(row, widths, strict=True)).rstrip() for row in rows]
