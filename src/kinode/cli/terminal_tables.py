@@ -67,7 +67,7 @@ def print_run(run: Trajectory) -> None:
         ]  # fmt: skip
         out.print()
         out.print(make_table("joint loads, peaks", ["joint", "force N", "at s", "moment N·m", "at s", "effort"], rows))
-        _rest(out, len(loads), "joints; --report shows them all")
+        print_rest(out, len(loads), "joints; --report shows them all")
         for note in describe_loads(loads):
             out.print(Text(note))
     _print_ends(out, run)
@@ -84,7 +84,7 @@ def _print_events(out: Console, run: Trajectory) -> None:
         times = ", ".join(number(event.time) for event in singular[:MOST_ROWS])
         names = ", ".join(dict.fromkeys(name for event in singular for name in event.components))
         out.print(Text(f"singular positions of {names} at s: {times}"))
-        _rest(out, len(singular), "of them; --report shows them all")
+        print_rest(out, len(singular), "of them; --report shows them all")
     for event in run.events:
         if event.kind in REMARKS:
             out.print(Text(event.message))
@@ -93,7 +93,7 @@ def _print_events(out: Console, run: Trajectory) -> None:
         rows = [[number(e.time, 6), e.component, e.was, e.becomes] for e in changes[:MOST_ROWS]]
         out.print()
         out.print(make_table("events", ["at s", "component", "from", "to"], rows, left=(1, 2, 3)))
-        _rest(out, len(changes), "events; --report shows them all")
+        print_rest(out, len(changes), "events; --report shows them all")
 
 
 def _print_ends(out: Console, run: Trajectory) -> None:
@@ -104,10 +104,11 @@ def _print_ends(out: Console, run: Trajectory) -> None:
     rows = [range_row(name, v, str(run.units(name))) for name, v in values.items()]
     out.print()
     out.print(make_table("coordinates", ["name", "start", "end", "least", "most", "unit"], rows, left=(0, 5)))
-    _rest(out, len(coordinates), "coordinates")
+    print_rest(out, len(coordinates), "coordinates")
 
 
-def _rest(out: Console, count: int, words: str) -> None:
+def print_rest(out: Console, count: int, words: str) -> None:
+    """How many rows a table leaves out, if any."""
     if count > MOST_ROWS:
         out.print(f"and {count - MOST_ROWS} more {words}")
 
