@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from strategies import build, plans
 
 import kinode as kn
-from kinode.symbolic import notation
+from kinode.symbolic import writers
 from kinode.tasks.verify import random_state
 
 EXAMPLES = "examples"
@@ -96,7 +96,7 @@ def check(system, state=None, source=compiled):
 def test_printed_formulas_are_the_quantities_of_random_trees(plan, seed):
     system = build(plan)
     # Factors of random numbers would be looked for in vain, and long.
-    with mock.patch.object(notation, "MOST_FACTORED", 0), mock.patch.object(notation, "MOST_TERMS", 0):
+    with mock.patch.object(writers, "MOST_FACTORED", 0), mock.patch.object(writers, "MOST_TERMS", 0):
         check(system, state_of(kn.compile(system), seed), source=plain)
 
 
