@@ -2,11 +2,7 @@
 
 The contents go to a temporary file beside the target, to the disk, and then under the target's name in one step.  A
 full disk, an error or a kill on the way leaves the old file as it was.  A temporary file is removed on every error; one
-that a killed process left is removed by the next write into its folder.  Its writer holds a lock on it, so that the
-files of living processes stay.
-
-Windows renames no file that is open and knows no such lock: there the temporary file is closed first, and only files
-that nobody wrote for a while count as left.
+that a killed process left is hidden (``.kinode-....part``), and harmless.
 
 A link is followed, and stays a link.  Mode and owner of a file that is replaced are kept; one that is write-protected
 is not replaced.  What is no ordinary file (a terminal, a pipe, ``/dev/stdout``) is written as it is.
@@ -15,26 +11,27 @@ is not replaced.  What is no ordinary file (a terminal, a pipe, ``/dev/stdout``)
 from __future__ import annotations
 
 import os
-import re
 import stat
-import time
 from codecs import StreamWriter, getwriter
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager, suppress
+from pathlib import Path
 from shutil import rmtree
 from typing import BinaryIO
 
 from kinode.errors import Error
 
-TEMPORARY = re.compile(r"\.kinode-[0-9a-f]{16}\.part\Z")
-RENAMES_OPEN_FILES = os.name != "nt"
-LEFT_AFTER = 60.0  # s without a write, where a lock does not tell; from the last write to the rename it is milliseconds
+
+def is_below(path: Path, folder: Path) -> bool:
+    """Whether a path lies in a folder, or below it, when links are followed; False where it leads nowhere."""
+    try:
+        return path.resolve().is_relative_to(folder.resolve())
+    except (OSError, ValueError, RuntimeError):
+        return False
 
 
 @contextmanager
-def replacing(
-    path: str | os.PathLike[str], *, durable: bool = True, tidy: bool = True, mode: int = 0o666
-) -> Iterator[BinaryIO]:
+def replacing(path: str | os.PathLike[str], *, durable: bool = True, mode: int = 0o666) -> Iterator[BinaryIO]:
     """A stream whose contents become the file when the block ends, and are dropped when it fails.
 
     Parameters
@@ -42,8 +39,6 @@ def replacing(
     path : str or path
     durable : bool, default True
         Whether the contents are on the disk before they replace the file: for what cannot be made anew.
-    tidy : bool, default True
-        Whether temporary files of killed processes are removed from the folder.
     mode : int, default 0o666
         Who may read and write a new file, less what the user's mask takes away.
 
@@ -61,10 +56,9 @@ def replacing(
             return
         if old is not None and not os.access(target, os.W_OK):
             raise PermissionError(13, os.strerror(13))
-        folder = os.path.dirname(target)
-        if tidy:
-            remove_leftovers(folder)
-        descriptor, temporary = _create(folder, mode)
+        temporary = os.path.join(os.path.dirname(target), f".kinode-{os.urandom(8).hex()}.part")
+        flags = os.O_RDWR | os.O_CREAT | os.O_EXCL | getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_BINARY", 0)
+        descriptor = os.open(temporary, flags, mode)
         try:
             with open(descriptor, "wb") as stream:
                 yield stream
@@ -72,10 +66,7 @@ def replacing(
                 _keep_mode(descriptor, old)
                 if durable:
                     os.fsync(descriptor)
-                if RENAMES_OPEN_FILES:  # and its lock is held until then
-                    os.replace(temporary, target)
-            if not RENAMES_OPEN_FILES:
-                os.replace(temporary, target)
+            os.replace(temporary, target)  # closed: Windows renames no file that is open
         except BaseException:
             with suppress(OSError):
                 os.unlink(temporary)
@@ -168,7 +159,7 @@ def locking(path: str | os.PathLike[str]) -> Iterator[bool]:
         except OSError:
             yield True
             return
-        free = _lock(descriptor, wait=False) is not False
+        free = _lock(descriptor)
         if free and not os.fstat(descriptor).st_nlink:  # its last holder removed it meanwhile
             os.close(descriptor)
             descriptor = None
@@ -181,57 +172,18 @@ def locking(path: str | os.PathLike[str]) -> Iterator[bool]:
         os.close(descriptor)
 
 
-def remove_leftovers(folder: str | os.PathLike[str]) -> None:
-    """Remove the temporary files in a folder that no living process writes."""
-    with suppress(OSError), os.scandir(folder) as entries:
-        left = [entry.path for entry in entries if TEMPORARY.match(entry.name) and entry.is_file(follow_symlinks=False)]
-        for path in left:
-            with suppress(OSError):
-                _remove_unlocked(path)
-
-
-def _remove_unlocked(path: str) -> None:
-    """Remove a file unless a process holds its lock; on Windows, one that was not written for a while."""
-    if not RENAMES_OPEN_FILES:
-        if time.time() - os.stat(path).st_mtime > LEFT_AFTER:
-            os.unlink(path)
-        return
-    descriptor = os.open(path, os.O_RDWR | getattr(os, "O_NOFOLLOW", 0))
-    try:
-        if _lock(descriptor, wait=False):
-            os.unlink(path)
-    finally:
-        os.close(descriptor)
-
-
-def _create(folder: str, mode: int) -> tuple[int, str]:
-    """A new temporary file with its lock held; made anew if it was taken for a leftover before it was locked."""
-    while True:
-        path = os.path.join(folder, f".kinode-{os.urandom(8).hex()}.part")
-        flags = os.O_RDWR | os.O_CREAT | os.O_EXCL | getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_BINARY", 0)
-        descriptor = os.open(path, flags, mode)
-        try:
-            _lock(descriptor, wait=True)
-            if os.fstat(descriptor).st_nlink or not RENAMES_OPEN_FILES:
-                return descriptor, path
-        except BaseException:
-            os.close(descriptor)
-            raise
-        os.close(descriptor)
-
-
-def _lock(descriptor: int, *, wait: bool) -> bool | None:
-    """Whether the lock was free; None on a file system without locks."""
+def _lock(descriptor: int) -> bool:
+    """Whether the lock was free; true too on a system or a file system without locks."""
     try:
         import fcntl
     except ImportError:
-        return None
+        return True
     try:
-        fcntl.flock(descriptor, fcntl.LOCK_EX | (0 if wait else fcntl.LOCK_NB))
+        fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
     except BlockingIOError:
         return False
     except OSError:
-        return None
+        return True
     return True
 
 

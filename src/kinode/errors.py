@@ -9,6 +9,17 @@ from typing import Any, NamedTuple
 SHORTEST_ABBREVIATION = 3  # letters of a word that may stand for a longer one
 
 
+def counted(number: int, one: str, many: str = "") -> str:
+    """A number with its noun: "1 joint", "2 joints", "0 bodies"; the plural is given where it is not an s more."""
+    return f"{number} {one if number == 1 else many or one + 's'}"
+
+
+def listed(names: Iterable[str], word: str = "and") -> str:
+    """Names in a row: "a", "a and b", "a, b and c"; "nothing" where there are none."""
+    *first, last = list(names) or ["nothing"]
+    return f"{', '.join(first)} {word} {last}" if first else last
+
+
 class Suggestion(NamedTuple):
     """A wrong word, and the words that may have been meant in its place, the likeliest first."""
 

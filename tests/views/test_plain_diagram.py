@@ -7,8 +7,6 @@ from pathlib import Path
 import pytest
 
 import kinode as kn
-from kinode.model.network.domain import DOMAINS
-from kinode.views.diagram.circuit_diagram import kind_ports
 
 EXAMPLES = Path(__file__).resolve().parents[2] / "examples"
 
@@ -50,13 +48,3 @@ def test_ports_lie_on_the_edges_of_their_boxes_and_lines_end_there(motor_axis):
         corners = [tuple(point) for line in link["path"] for point in line]
         assert {tuple(end["at"]) for end in link["ends"]} <= set(corners), link["name"]
         assert all(a[0] == b[0] or a[1] == b[1] for line in link["path"] for a, b in pairwise(line))
-
-
-def test_the_ports_of_every_kind_are_known():
-    ports = kind_ports()
-    assert [port["name"] for port in ports["revolute"]] == ["a", "b", "angle"]
-    assert [port["domain"] for port in ports["planar"] if port["kind"] == "energy"] == [
-        "translational", "translational", "rotational",
-    ]  # fmt: skip
-    assert ports["pid"] == []
-    assert {port["domain"] for each in ports.values() for port in each} <= {"", *DOMAINS}

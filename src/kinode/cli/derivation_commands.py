@@ -21,6 +21,7 @@ from kinode.cli.options import (
     reporting_errors,
     say_notes,
 )
+from kinode.errors import counted
 
 if TYPE_CHECKING:
     from kinode.model.system import System
@@ -259,7 +260,7 @@ def show(
         note = "" if space is None else str(space.whole)
         mode, across = "kinematic" if kinematic else "dynamic", WIDTH if width is None else width
         drawn = diagram(system, file, width=across, note=note, numbers=numbers, scalar=scalar, mode=mode)
-        crossed = f", {drawn.crossings} crossing{'s' * (drawn.crossings > 1)}" if drawn.crossings else ""
+        crossed = f", {counted(drawn.crossings, 'crossing')}" if drawn.crossings else ""
         typer.echo(f"wrote {file}: {len(drawn.components)} components, {len(drawn.links)} links{crossed}")
     if space is not None:
         typer.echo(str(space))
@@ -298,6 +299,7 @@ def circuit(
     kinode circuit motor_axis.yaml --json circuit.json --latex circuit.tex
     """
     from kinode.cli.terminal_tables import console
+    from kinode.sheets.text import flush_left
     from kinode.symbolic.circuit.whole_circuit import circuit as derive
 
     listing = derive(load_model(model, base, trust, argument, package), basis, "kinematic" if kinematic else "dynamic")
@@ -313,9 +315,7 @@ def circuit(
     width = max(console().width, 40)
     if incidence:
         head, rows = listing.incidence.table()
-        widths = [max(len(row[k]) for row in (head, *rows)) for k in range(len(head))]
-        for row in (head, *rows):
-            typer.echo("  ".join(f"{cell:<{w}}" for cell, w in zip(row, widths, strict=True)).rstrip())
+        typer.echo("\n".join(flush_left([head, *rows])))
     elif values:
         _print_values(listing, width)
     else:

@@ -11,7 +11,7 @@ import numpy as np
 from rich.console import Console
 from rich.text import Text
 
-from kinode.cli.terminal_tables import MOST_ROWS, console, make_table
+from kinode.cli.terminal_tables import MOST_ROWS, console, make_table, print_rest
 from kinode.errors import ArgumentError
 from kinode.kernels.state import Wrench
 from kinode.results.causes import Causes, causes_or_bodies
@@ -70,8 +70,7 @@ def print_all(run: Trajectory, hold: Any = None) -> None:
     keep = len(heads) if wide else len(parts)
     title = "reactions, peaks of force and moment" if wide else "reactions, peaks of force"
     out.print(make_table(title, ["joint", *heads[:keep]], [row[: keep + 1] for row in rows]))
-    if len(joints) > MOST_ROWS:
-        out.print(f"and {len(joints) - MOST_ROWS} more joints; --joint asks for one")
+    print_rest(out, len(joints), "joints; --joint asks for one")
     if reason:
         _print_reason(out, reason)
     _print_left_out(out, parts["total"])

@@ -3,18 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
-import numpy as np
 from rich import box
 from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
 from kinode.report.model_section import describe_status
-from kinode.results.joint_loads import compute_loads, describe_left_out, describe_sharing
+from kinode.results.joint_loads import compute_loads, describe_loads
 from kinode.simulation.event_log import REMARKS
-from kinode.views.style import number, pretty_unit
+from kinode.views.style import number, pretty_unit, range_row
 
 if TYPE_CHECKING:
     from kinode.results.run_balance import RunBalance
@@ -68,10 +67,9 @@ def print_run(run: Trajectory) -> None:
         ]  # fmt: skip
         out.print()
         out.print(make_table("joint loads, peaks", ["joint", "force N", "at s", "moment N·m", "at s", "effort"], rows))
-        _rest(out, len(loads), "joints; --report shows them all")
-        for note in (describe_sharing(loads), describe_left_out({x.joint: x.left_out for x in loads})):
-            if note:
-                out.print(Text(note))
+        print_rest(out, len(loads), "joints; --report shows them all")
+        for note in describe_loads(loads):
+            out.print(Text(note))
     _print_ends(out, run)
     out.print()
     out.print(Text.assemble(("energy audit ", "bold"), run.audit.trust.removeprefix("trust: ")))
@@ -86,7 +84,7 @@ def _print_events(out: Console, run: Trajectory) -> None:
         times = ", ".join(number(event.time) for event in singular[:MOST_ROWS])
         names = ", ".join(dict.fromkeys(name for event in singular for name in event.components))
         out.print(Text(f"singular positions of {names} at s: {times}"))
-        _rest(out, len(singular), "of them; --report shows them all")
+        print_rest(out, len(singular), "of them; --report shows them all")
     for event in run.events:
         if event.kind in REMARKS:
             out.print(Text(event.message))
@@ -95,7 +93,7 @@ def _print_events(out: Console, run: Trajectory) -> None:
         rows = [[number(e.time, 6), e.component, e.was, e.becomes] for e in changes[:MOST_ROWS]]
         out.print()
         out.print(make_table("events", ["at s", "component", "from", "to"], rows, left=(1, 2, 3)))
-        _rest(out, len(changes), "events; --report shows them all")
+        print_rest(out, len(changes), "events; --report shows them all")
 
 
 def _print_ends(out: Console, run: Trajectory) -> None:
@@ -103,14 +101,14 @@ def _print_ends(out: Console, run: Trajectory) -> None:
     if not coordinates:
         return
     values = run.evaluate(c.name for c in coordinates[:MOST_ROWS])
-    rows = [[name, number(float(v[0])), number(float(v[-1])), number(float(v.min())), number(float(v.max())),
-             pretty_unit(str(run.units(name)))] for name, v in values.items()]  # fmt: skip
+    rows = [range_row(name, v, str(run.units(name))) for name, v in values.items()]
     out.print()
     out.print(make_table("coordinates", ["name", "start", "end", "least", "most", "unit"], rows, left=(0, 5)))
-    _rest(out, len(coordinates), "coordinates")
+    print_rest(out, len(coordinates), "coordinates")
 
 
-def _rest(out: Console, count: int, words: str) -> None:
+def print_rest(out: Console, count: int, words: str) -> None:
+    """How many rows a table leaves out, if any."""
     if count > MOST_ROWS:
         out.print(f"and {count - MOST_ROWS} more {words}")
 
@@ -120,12 +118,7 @@ def print_quantities(run: Trajectory, names: Sequence[str]) -> None:
     from kinode.views.plots.time_plots import find_lines
 
     run.evaluate(names)
-    lines = [line for name in names for line in find_lines(run, name)]
-    rows = []
-    for line in lines:
-        v: Any = line.values
-        k = [float(x) for x in (v[0], v[-1], np.nanmin(v), np.nanmax(v))] if len(v) else [np.nan] * 4
-        rows.append([line.name, *(number(x, 6) for x in k), pretty_unit(line.unit)])
+    rows = [range_row(line.name, line.values, line.unit, 6) for name in names for line in find_lines(run, name)]
     out = console()
     out.print(make_table("quantities", ["name", "start", "end", "least", "most", "unit"], rows, left=(0, 5)))
 
@@ -133,8 +126,8 @@ def print_quantities(run: Trajectory, names: Sequence[str]) -> None:
 def print_verification(comparison: Verification) -> None:
     """The table of verify."""
     out = console()
-    states = f"{comparison.states} random state{'s' * (comparison.states != 1)}"
-    out.print(Text(f"{comparison.name}, {states}", style="bold"))
+    states, _, verdict = comparison.verdict.partition(": ")
+    out.print(Text(f"{comparison.name}{states}", style="bold"))
     for head, rows in comparison.tables:
         out.print()
         if out.width < 90:  # one column for all derivations: the largest difference
@@ -142,12 +135,9 @@ def print_verification(comparison: Verification) -> None:
         out.print(make_table("", head, rows))
     for words in comparison.failures:
         out.print(Text(words, style="bold"))
-    for name, reason in comparison.skipped:
-        out.print(Text(f"{name} does not apply: {reason}"))
-    wrong = len(comparison.failures)
-    out.print(
-        Text("all agree" if comparison.ok else f"{wrong} of {len(comparison.rows)} comparisons disagree", style="bold")
-    )
+    for words in comparison.notes:
+        out.print(Text(words))
+    out.print(Text(verdict, style="bold"))
 
 
 def _most(cells: Sequence[str]) -> str:

@@ -29,7 +29,7 @@ from kinode.editing.checked_text import CheckedText
 from kinode.editing.copying import typed_value
 from kinode.editing.places import EntryPlaces
 from kinode.editing.places import Path as TextPath
-from kinode.errors import ArgumentError, unreadable
+from kinode.errors import ArgumentError, counted, unreadable
 from kinode.formats.law_forms import LawForms
 from kinode.formats.load import YAML, load, loads
 from kinode.formats.yaml_text import CONTROL, read_spans
@@ -115,7 +115,7 @@ class _SideComparison:
         """A subsystem or a drive that one side alone has."""
         model, parts = (self.first, self.before) if side == 0 else (self.second, self.after)
         count = sum(key.startswith(f"{name}.") for key in parts)
-        words = f"{count} component{'s' * (count != 1)}"
+        words = counted(count, "component")
         if side == 0:
             return ComparedRow(RowChange.REMOVED, "systems", name, "", words, "", model.line(name), None, name)
         return ComparedRow(RowChange.ADDED, "systems", name, "", "", words, None, model.line(name))

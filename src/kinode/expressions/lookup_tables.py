@@ -28,7 +28,7 @@ import numpy as np
 
 from kinode.algebra.named_data import NamedData
 from kinode.algebra.scalars import Scalar, apply, is_number, mod
-from kinode.errors import LawError, ModelError, find_close, suggest
+from kinode.errors import LawError, ModelError, counted, find_close, suggest
 from kinode.expressions.syntax_tree import Expression
 from kinode.expressions.table_files import read_table_file
 
@@ -166,7 +166,7 @@ class Table:
     def _check_call(self, args: tuple[Scalar, ...], along: tuple[int, ...]) -> None:
         count = len(self.axes)
         if len(args) != count:
-            raise LawError(f"takes {count} argument{'s' * (count > 1)}, not {len(args)}", component=self.name)
+            raise LawError(f"takes {counted(count, 'argument')}, not {len(args)}", component=self.name)
         for axis in along:
             if not 0 <= axis < count:
                 raise LawError(f"there is no axis {axis}; the first is 0, the last {count - 1}", component=self.name)

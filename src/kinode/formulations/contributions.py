@@ -31,7 +31,7 @@ import numpy as np
 
 from kinode.algebra.scalars import Array, rate
 from kinode.algebra.spatial import ZERO3, cross
-from kinode.errors import ArgumentError
+from kinode.errors import ArgumentError, listed
 from kinode.formulations.scope import hinged_tree
 from kinode.formulations.vector_methods import CAUSES, ROTATORS, RotatorMotion
 from kinode.model.base.frames import Frame
@@ -130,7 +130,7 @@ REACTION_BREAKDOWNS = ("cause", "body", "term")
 def check_breakdown(topology: Topology, by: str) -> None:
     """Raise an error if this breakdown does not exist, or not for this system."""
     if by not in REACTION_BREAKDOWNS:
-        raise ArgumentError(f"by: {', '.join(REACTION_BREAKDOWNS[:-1])} or {REACTION_BREAKDOWNS[-1]}, not {by!r}")
+        raise ArgumentError(f"by: {listed(REACTION_BREAKDOWNS, 'or')}, not {by!r}")
     reason = None if by == "body" else hinged_tree(MOST_BODIES_BY_CAUSE)(topology)
     if by != "body" and reason is None and topology.meshes:
         reason = f"it does not know tooth forces ({', '.join(topology.meshes)})"

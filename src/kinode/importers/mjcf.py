@@ -324,19 +324,13 @@ class _MjcfBuilder:
     def _add_frame(self, site: int) -> None:
         name = self.names.frame(site)
         if name is not None:
-            frame = self.site_frame(site)
+            frame = self.equalities.site_frame(site)
             given = {"at": frame.position} | ({} if frame.rotation is None else {frame.rotation[0]: frame.rotation[1]})
             self.system.place(frame.body, given, name)
 
-    def site_frame(self, site: int) -> Frame:
-        """Where a site is on its body."""
-        model = self.model
-        rotation = rotation_of(quaternion_matrix(model.site_quat[site]))
-        return Frame(self.names.bodies[int(model.site_bodyid[site])], tidy_vector(model.site_pos[site]), rotation)
-
     def _add_pushes(self) -> None:
         for push in self.drives.pushes:
-            frame = self.site_frame(push.site)
+            frame = self.equalities.site_frame(push.site)
             for kind, laws in (("force", push.force), ("moment", push.moment)):
                 if any(law != "0" for law in laws):
                     name = self.names.fresh(f"{push.actuator}_{kind}")
@@ -344,7 +338,7 @@ class _MjcfBuilder:
 
         for spring in self.drives.springs:
             fields = {"stiffness": spring.stiffness, "damping": spring.damping, "free_length": spring.free_length}
-            ends = {"a": self.site_frame(spring.a), "b": self.site_frame(spring.b)}
+            ends = {"a": self.equalities.site_frame(spring.a), "b": self.equalities.site_frame(spring.b)}
             self.system.element(spring.name, "spring", **ends, **fields)
 
     # -- what is left out --------------------------------------------------------------------------

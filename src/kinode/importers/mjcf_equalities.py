@@ -76,7 +76,7 @@ class MjcfEqualities:
         model, m = self.model, self.mujoco
         one, two, data = int(model.eq_obj1id[k]), int(model.eq_obj2id[k]), model.eq_data[k]
         if m.mjtObj(int(model.eq_objtype[k])) == m.mjtObj.mjOBJ_SITE:
-            a, b = self._site(one), self._site(two)
+            a, b = self.site_frame(one), self.site_frame(two)
         elif weld:
             rotation = rotation_of(quaternion_matrix(data[6:10]))
             a, b = Frame(self.names.bodies[one], tidy_vector(data[3:6]), rotation), Frame(self.names.bodies[two])
@@ -88,7 +88,8 @@ class MjcfEqualities:
             return
         self.closures.append(EqualityClosure(self.names.fresh(given), "fixed" if weld else "spherical", a, b))
 
-    def _site(self, site: int) -> Frame:
+    def site_frame(self, site: int) -> Frame:
+        """Where a site is on its body."""
         model = self.model
         rotation = rotation_of(quaternion_matrix(model.site_quat[site]))
         return Frame(self.names.bodies[int(model.site_bodyid[site])], tidy_vector(model.site_pos[site]), rotation)

@@ -21,6 +21,7 @@ import numpy as np
 
 from kinode.algebra.scalars import Array
 from kinode.algebra.spatial import quaternion_of, rotation_from_quaternion
+from kinode.atomic_files import is_below
 from kinode.errors import TRUST, ModelError, unreadable
 from kinode.importers import xml_reader
 from kinode.importers.xml_reader import XmlElement
@@ -128,8 +129,7 @@ def _read(file: Path, element: XmlElement, folder: Path, depth: int) -> tuple[Pa
 
 
 def _require_inside(folder: Path, path: Path, file: Path, element: XmlElement, name: str) -> None:
-    inside = path.resolve().is_relative_to(folder)
-    if not inside or Path(name).is_absolute():
+    if not is_below(path, folder) or Path(name).is_absolute():
         message = f"{name!r} is outside the folder of the model; {TRUST}"
         raise ModelError(message, component=element.attributes.get("name"), file=str(file), line=element.line)
 

@@ -13,7 +13,7 @@ from typing import Any, NamedTuple
 
 from kinode.errors import ModelError
 from kinode.model.base.frames import FRAME_WORDS
-from kinode.model.component_store import RESERVED
+from kinode.model.component_store import RESERVED, claim_name
 from kinode.model.system import System
 
 VALID_NAME = re.compile(r"[A-Za-z][A-Za-z0-9_]*\Z")
@@ -31,7 +31,7 @@ class UrdfNames(NamedTuple):
 
     def fresh(self, name: str) -> str:
         """The name, with a number appended if it is taken; it is taken from then on."""
-        return _claim(name, "", self.taken)
+        return claim_name(name, self.taken)
 
 
 def choose_names(links: Iterable[str], joints: Iterable[str], world: str | None, word: str = "link") -> UrdfNames:
@@ -70,15 +70,8 @@ def _valid_name(name: str, sort: str) -> str:
 
 
 def _claim(name: str, sort: str, taken: set[str]) -> str:
-    """The name, or the name with its sort or a number appended if it is taken."""
-    choice, count = name, 1
-    if choice in taken and sort:
-        choice = name = f"{name}_{sort}"
-    while choice in taken:
-        count += 1
-        choice = f"{name}_{count}"
-    taken.add(choice)
-    return choice
+    """The name, or the name with its sort, and a number if need be, appended if it is taken."""
+    return claim_name(f"{name}_{sort}" if name in taken else name, taken)
 
 
 class MjcfNames:
@@ -102,14 +95,7 @@ class MjcfNames:
 
     def fresh(self, name: str) -> str:
         """A name that is not taken, made from this one."""
-        text = INVALID_CHARACTER.sub("_", name)
-        text = text if text[:1].isalpha() else f"part_{text.lstrip('_')}"
-        choice, count = text, 1
-        while choice in self.taken:
-            count += 1
-            choice = f"{text}_{count}"
-        self.taken.add(choice)
-        return choice
+        return claim_name(_valid_name(name, "part"), self.taken)
 
     def actuator(self, k: int) -> str:
         """What the file calls an actuator."""
@@ -130,14 +116,7 @@ class MjcfNames:
         if not given:
             return None
         taken = self._frames.setdefault(int(self.model.site_bodyid[site]), set(FRAME_WORDS))
-        text = INVALID_CHARACTER.sub("_", given)
-        text = text if text[:1].isalpha() else f"site_{text.lstrip('_')}"
-        choice, count = text, 1
-        while choice in taken:
-            count += 1
-            choice = f"{text}_{count}"
-        taken.add(choice)
-        return choice
+        return claim_name(_valid_name(given, "site"), taken)
 
 
 def add_body(system: System, name: str, fields: Mapping[str, Any]) -> None:

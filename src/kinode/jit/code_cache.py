@@ -163,7 +163,7 @@ def save(name: str, payload: bytes) -> None:
             place.mkdir(mode=0o700, exist_ok=True)
         if not is_safe(place) or not _may_replace(place / name):
             return
-        with replacing(place / name, durable=False, tidy=False, mode=0o600) as file:
+        with replacing(place / name, durable=False, mode=0o600) as file:
             file.write(_head(name, payload) + payload)
         if name.endswith("00"):  # one digest in 256: a look at many thousand entries takes longer than many kernels
             prune(place)
@@ -228,9 +228,6 @@ def prune(place: Path, limit: int = LARGEST_CACHE) -> None:
 
     What is no entry by its name and its first bytes stays, whoever put it there.
     """
-    from kinode.atomic_files import remove_leftovers
-
-    remove_leftovers(place)
     entries = []
     with os.scandir(place) as files:
         for entry in files:

@@ -6,7 +6,7 @@ Beside its components a system declares data: domains of links, and kinds of par
 from __future__ import annotations
 
 import keyword
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, TypeVar, cast
 
@@ -36,6 +36,33 @@ if TYPE_CHECKING:
 RESERVED = frozenset({"world", "system", "t", "gnd", *CONSTANTS, *FUNCTIONS, *STANDARD})
 STANDARD_COUNTS = MappingProxyType({name: len(table.axes) for name, table in STANDARD.items()})  # arguments of each
 C = TypeVar("C", bound=Component)
+
+
+def claim_name(
+    name: str, taken: set[str], longest: int | None = None, ending: str = "_{}", fold: Callable[[str], str] = str
+) -> str:
+    """The name, or else ``name_2``, ``name_3`` ..., whichever is free; it is taken from then on.
+
+    Parameters
+    ----------
+    name : str
+        A valid name.
+    taken : set of str
+        Names that are reserved or were given, each as ``fold`` makes it.
+    longest : int, optional
+        Characters of a name, its ending included.
+    ending : str
+        The number behind a name.
+    fold : callable
+        What makes two names alike: ``str.lower`` where small and capital letters are the same.
+    """
+    choice, count = name[:longest], 1
+    while fold(choice) in taken:
+        count += 1
+        number = ending.format(count)
+        choice = name[: longest and longest - len(number)] + number
+    taken.add(fold(choice))
+    return choice
 
 
 class ComponentStore:

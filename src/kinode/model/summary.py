@@ -7,7 +7,7 @@ from collections.abc import Iterable, Sequence
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any
 
-from kinode.errors import ModelError
+from kinode.errors import ModelError, counted
 from kinode.expressions.syntax_tree import Expression
 from kinode.expressions.units import DIMENSIONS, Dimension
 from kinode.model.base.bodies import NO_INERTIA, Body, Visual
@@ -71,8 +71,8 @@ def list_sections(system: System) -> list[tuple[str, list[tuple[str, str]]]]:
 
 
 def _totals(system: System) -> list[str]:
-    count = f"{_count(len(system.bodies), 'body', 'bodies')}, {_count(len(system.joints), 'joint')}"
-    lines = [f"{count}, {_count(len(system.elements), 'element')}"]
+    count = f"{counted(len(system.bodies), 'body', 'bodies')}, {counted(len(system.joints), 'joint')}"
+    lines = [f"{count}, {counted(len(system.elements), 'element')}"]
     try:
         lines.append(f"total mass {sum(system.nominal(b.mass) for b in system.bodies.values()):.6g} kg")
     except ModelError:
@@ -83,19 +83,15 @@ def _totals(system: System) -> list[str]:
     geared = {next(iter(gear.joints().values())) for gear in gears} & system.joints.keys()
     others = len(system.constraints) - len(gears)
     free = sum(joint.n_u for joint in system.joints.values() if not joint.driven and joint.name not in geared)
-    freedoms = f"{_count(free, 'degree')} of freedom"
+    freedoms = f"{counted(free, 'degree')} of freedom"
     if driven:
         freedoms += f", {driven} more driven"
     if loops > 0:
-        freedoms += f" before {_count(loops, 'loop')} {'is' if loops == 1 else 'are'} closed"
+        freedoms += f" before {counted(loops, 'loop')} {'is' if loops == 1 else 'are'} closed"
     if others:
         before = " and" if loops > 0 else " before"
-        freedoms += f"{before} {_count(others, 'constraint')} {'acts' if others == 1 else 'act'}"
+        freedoms += f"{before} {counted(others, 'constraint')} {'acts' if others == 1 else 'act'}"
     return [*lines, freedoms]
-
-
-def _count(number: int, one: str, many: str = "") -> str:
-    return f"{number} {one if number == 1 else many or one + 's'}"
 
 
 def _quantities(system: System, records: Iterable[Any]) -> list[tuple[str, str]]:
@@ -141,7 +137,7 @@ def _body(system: System, body: Body) -> tuple[str, str]:
     if body.shape is not None:
         parts.append(body.shape.kind)
     if body.meshes:
-        parts.append(_count(len(body.meshes), "mesh", "meshes"))
+        parts.append(counted(len(body.meshes), "mesh", "meshes"))
     return body.name, ", ".join(parts)
 
 
@@ -162,7 +158,7 @@ def _joint(joint: Joint) -> tuple[str, str]:
         parts.append(f"starts with {text}" if name in _STARTS else text)
     records = {name: getattr(joint, name) for name in ("limits", "friction", "stop", "backlash", "compliance")}
     parts += [_nested(name, record, joint) for name, record in records.items() if record is not None]
-    parts.append("driven" if joint.driven else _count(joint.n_u, "freedom"))
+    parts.append("driven" if joint.driven else counted(joint.n_u, "freedom"))
     return joint.name, ", ".join(parts)
 
 

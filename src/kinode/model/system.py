@@ -11,7 +11,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import fields, replace
 from typing import TYPE_CHECKING, Any
 
-from kinode.errors import ModelError, UnitError, find_close, suggest
+from kinode.errors import ModelError, UnitError, counted, find_close, suggest
 from kinode.expressions.syntax_tree import Expression
 from kinode.hooks import hook
 from kinode.model import frame_lookup
@@ -110,7 +110,7 @@ class System(Declarations, Shortcuts):
     def __repr__(self) -> str:
         sections = (("bodies", "body"), ("joints", "joint"), ("elements", "element"))
         counts = ((len(self._section(many)), many, one) for many, one in sections)
-        return f"<System {self.name!r}: {', '.join(f'{n} {one if n == 1 else many}' for n, many, one in counts)}>"
+        return f"<System {self.name!r}: {', '.join(counted(n, one, many) for n, many, one in counts)}>"
 
     def _repr_html_(self) -> str:
         return str(hook("notebook_html")(self))

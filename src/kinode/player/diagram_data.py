@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 from kinode.errors import Error
 from kinode.model.circuit_topology import (
@@ -25,17 +25,15 @@ from kinode.model.circuit_topology import (
 )
 from kinode.model.quantities import find_quantity, unit_of
 from kinode.model.system import System
-from kinode.views.diagram.circuit_diagram import diagram
+from kinode.views.diagram.circuit_diagram import Plain, diagram
 
 NARROW, WIDE = 720.0, 1600.0  # of a row: the player shows the diagram beside the mechanism; a large one is zoomed
 MOST_NARROW = 30  # components: to fold more into narrow rows takes seconds, and makes links cross
 MOST_COMPONENTS = 150  # routing more would take seconds
 MOST_NAMES = 400  # quantities; of a larger circuit powers alone are shown
 VECTOR_WORDS = {"force": "F", "moment": "M", "velocity": "v", "angular_velocity": "ω"}
-_STYLE = re.compile(r"<style>.*?</style>\n?", re.DOTALL)
+STYLE = re.compile(r"<style>.*?</style>\n?", re.DOTALL)
 _PAPER = re.compile(r'<rect [^>]*class="paper"/>\n?')
-
-Plain = dict[str, Any]
 
 
 class DiagramRecord(NamedTuple):
@@ -73,7 +71,7 @@ def diagram_data(system: System) -> DiagramRecord | None:
     for sizes in (True, False):
         links = _Links(system, find_circuit_topology(system), drawing.data, sizes)
         data = {
-            "svg": _PAPER.sub("", _STYLE.sub("", drawing.svg)),
+            "svg": _PAPER.sub("", STYLE.sub("", drawing.svg)),
             "extent": drawing.data["extent"],
             "links": links.data,
             "components": links.components(),

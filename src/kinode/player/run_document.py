@@ -393,7 +393,7 @@ def verification_badge(run: Trajectory) -> Plain:
         {"title": "", "head": list(head), "rows": [list(row) for row in rows], "numbers": list(range(1, len(head)))}
         for head, rows in checked.tables
     ]
-    notes = [*checked.failures, *(f"{name} does not apply: {reason}" for name, reason in checked.skipped)]
+    notes = [*checked.failures, *checked.notes]
     return {"name": "verify", "ok": checked.ok, "verdict": checked.verdict, "notes": notes, "tables": tables}
 
 

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from kinode.errors import counted
 from kinode.model.base.fields import Value
 from kinode.ode.input_table import InputCourse
 from kinode.results.drive_sizing import Drives
@@ -42,7 +43,7 @@ def describe_size(run: Trajectory) -> str:
     if system.constraints:
         counts.append((len(system.constraints), "constraint", "constraints"))
     counts.append((free, "freedom", "freedoms"))
-    return ", ".join(f"{count} {one if count == 1 else many}" for count, one, many in counts)
+    return ", ".join(counted(count, one, many) for count, one, many in counts)
 
 
 def describe_status(run: Trajectory) -> str:

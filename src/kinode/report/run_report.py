@@ -34,8 +34,7 @@ from kinode.results.joint_loads import (
     JointLoads,
     compute_loads,
     compute_parts,
-    describe_left_out,
-    describe_sharing,
+    describe_loads,
     find_wrenches,
     is_negligible,
 )
@@ -315,9 +314,8 @@ def _loads(run: Trajectory, loads: Sequence[JointLoads], wrenches: dict[str, Wre
             *(number(v) for v in shares.get(x.joint, ())), axial, radial,
             number(x.moment.peak), number(x.moment.time), number(x.moment.rms), *peaks,
         ])  # fmt: skip
-    notes = [describe_sharing(loads), describe_left_out({x.joint: x.left_out for x in loads})]
     parts.append(table(head, rows, numbers=range(1, len(head)), dense=True))
-    parts += [*(tag("p", note, class_="note") for note in notes if note), describe_limits(run)]
+    parts += [*(tag("p", note, class_="note") for note in describe_loads(loads)), describe_limits(run)]
     order = sorted(loads, key=lambda x: -np.nan_to_num(x.force.peak))[:limit]
     shown = [x for x in loads if x in order]
     with style():
@@ -392,7 +390,7 @@ def _verification(checked: Any) -> Markup:
     for head, rows in checked.tables:
         parts.append(table(head, rows, numbers=range(1, len(head))))
     parts += [tag("p", words, class_="bad") for words in checked.failures]
-    parts += [tag("p", f"{name} does not apply: {reason}", class_="note") for name, reason in checked.skipped]
+    parts += [tag("p", words, class_="note") for words in checked.notes]
     return join(parts)
 
 

@@ -185,15 +185,15 @@ def compute_loads(run: RunQuantities, wrenches: dict[str, Wrench] | None = None)
     return loads
 
 
-def describe_sharing(loads: Sequence[JointLoads]) -> str:
-    """A sentence on loads that are not unique because joints are redundant; empty if none are."""
-    names = [x.joint for x in loads if x.shared]
-    if not names:
-        return ""
-    return (
-        f"Not unique in every component: {', '.join(names)}. Joints of their loops are redundant, and one "
-        "of the ways to share the load is shown."
+def describe_loads(loads: Sequence[JointLoads]) -> list[str]:
+    """Sentences on loads that are not unique because joints are redundant, and on what is left out of them."""
+    names = ", ".join(x.joint for x in loads if x.shared)
+    shared = (
+        f"Not unique in every component: {names}. Joints of their loops are redundant, and one of the ways to share "
+        "the load is shown."
     )
+    left_out = describe_left_out({x.joint: x.left_out for x in loads})
+    return [words for words in (shared if names else "", left_out) if words]
 
 
 def describe_left_out(left_out: Mapping[str, tuple[str, ...]]) -> str:

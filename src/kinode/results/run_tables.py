@@ -23,6 +23,7 @@ from kinode.algebra.scalars import Array
 from kinode.atomic_files import write_bytes
 from kinode.errors import ArgumentError
 from kinode.model.base.parameters import is_hidden
+from kinode.model.component_store import claim_name
 from kinode.model.quantities import find_expression, find_quantity, unit_of
 from kinode.ode.input_table import split_inputs
 from kinode.optional_packages import need
@@ -187,13 +188,7 @@ def _title(component: str, taken: set[str]) -> str:
     """A name of a sheet that Excel takes: short, without its special signs, no two alike but for case."""
     plain = "".join("_" if x in "[]:*?/\\'" else x for x in component)[:LONGEST_TITLE] or "_"
     plain = "history_" if plain.lower() == "history" else plain  # Excel keeps this name for itself
-    title, count = plain, 1
-    while title.lower() in taken:
-        count += 1
-        end = f" ({count})"
-        title = plain[: LONGEST_TITLE - len(end)] + end
-    taken.add(title.lower())
-    return title
+    return claim_name(plain, taken, LONGEST_TITLE, " ({})", str.lower)
 
 
 LONGEST_NAME = 63
@@ -278,11 +273,4 @@ def matlab_name(text: str, taken: set[str]) -> str:
     plain = "_".join(words) or "x"
     if not plain[0].isalpha() or plain in MATLAB_WORDS or keyword.iskeyword(plain):
         plain = f"x_{plain}"
-    plain = plain[:LONGEST_NAME]
-    name, count = plain, 1
-    while name in taken:
-        count += 1
-        end = f"_{count}"
-        name = plain[: LONGEST_NAME - len(end)] + end
-    taken.add(name)
-    return name
+    return claim_name(plain, taken, LONGEST_NAME)

@@ -41,6 +41,12 @@ def format_table(head: Sequence[str], rows: Iterable[Sequence[str]]) -> list[str
     ]
 
 
+def flush_left(rows: Sequence[Sequence[str]]) -> list[str]:
+    """Lines of a table of words."""
+    widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
+    return ["  ".join(text.ljust(width) for text, width in zip(row, widths)).rstrip() for row in rows]
+
+
 GAP = "  "
 ZERO = ("0", "0.0")
 
@@ -54,10 +60,9 @@ def write_matrix(
     if all(cell in ZERO for row in cells for cell in row):
         return [*lines, GAP + "all zero"]
     shown = [["." if cell in ZERO else cell for cell in row] for row in cells]
-    table = [["", *columns], *([name, *row] for name, row in zip(rows, shown, strict=True))]
-    widths = [max(len(row[k]) for row in table) for k in range(len(table[0]))]
-    if sum(widths) + len(GAP) * len(widths) <= width:
-        return lines + [_table_row(row, widths) for row in table]
+    table = format_table(["", *columns], [[name, *row] for name, row in zip(rows, shown, strict=True)])
+    if len(GAP + table[0]) <= width:
+        return lines + [(GAP + line).rstrip() for line in table]
     if by_column:
         shown, rows, columns = [list(column) for column in zip(*shown, strict=True)], columns, rows
     size = max(len(name) for name in rows)
@@ -72,12 +77,6 @@ def write_vector(title: str, cells: Sequence[str], names: Sequence[str], width: 
     entries = [(name, cell) for name, cell in zip(names, cells, strict=True) if cell not in ZERO]
     lines = [line for name, cell in entries for line in wrapped(f"{GAP}{name} = {cell}", width)]
     return ["", f"{title}, {len(names)} x 1", *(lines or [GAP + "all zero"])]
-
-
-def _table_row(row: Sequence[str], widths: Sequence[int]) -> str:
-    name, *cells = row
-    aligned = [cell.rjust(size) for cell, size in zip(cells, widths[1:], strict=True)]
-    return (GAP + name.ljust(widths[0]) + GAP + GAP.join(aligned)).rstrip()
 
 
 def _listed(head: str, entries: Sequence[str], width: int) -> list[str]:

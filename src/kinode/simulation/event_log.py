@@ -10,6 +10,7 @@ import numpy as np
 
 from kinode.algebra.scalars import Array
 from kinode.dynamics.compiled_system import Dynamics
+from kinode.errors import counted
 from kinode.model.base.events import EventTable
 from kinode.ode.input_table import Inputs
 from kinode.ode.kernel_spec import Fired
@@ -55,11 +56,11 @@ def count_events(events: Sequence[Event]) -> str:
     singular = sum(event.kind == "singular" for event in events)
     remarks = sum(event.kind in REMARKS for event in events)
     others = len(events) - singular - remarks
-    parts = [f"{others} event{'s' * (others > 1)}"] if others else []
+    parts = [counted(others, "event")] if others else []
     if singular:
-        parts.append(f"{singular} singular position{'s' * (singular > 1)} passed")
+        parts.append(f"{counted(singular, 'singular position')} passed")
     if remarks:
-        parts.append(f"{remarks} remark{'s' * (remarks > 1)}")
+        parts.append(counted(remarks, "remark"))
     return ", ".join(parts)
 
 

@@ -16,7 +16,7 @@ import numpy as np
 
 from kinode.algebra.scalars import Array
 from kinode.dynamics.compiled_system import Dynamics
-from kinode.errors import ArgumentError, AssemblyError, Error, ModelError, find_close, suggest
+from kinode.errors import ArgumentError, AssemblyError, Error, ModelError, counted, find_close, suggest
 from kinode.kernels.state import State
 from kinode.model.joints.end_stops import passed_end
 from kinode.ode.endings import Ending, EndKind, reached_end
@@ -155,7 +155,7 @@ def check_start(dynamics: Dynamics, start: State, p: Array, inputs: Inputs) -> N
         raise AssemblyError(f"the loops are not closed at the start: {error:.1e} of the mechanism's size are missing")
     if extra:
         raise AssemblyError(
-            f"the start is a singular position, with {extra} more freedom{'s' * (extra > 1)} than positions "
+            f"the start is a singular position, with {counted(extra, 'more freedom')} than positions "
             "beside it: which way to go is not determined; start a little beside it (kn.mobility tells more)"
         )
 

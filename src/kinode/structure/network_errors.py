@@ -11,7 +11,7 @@ from functools import cached_property
 from typing import TYPE_CHECKING, NamedTuple
 
 from kinode.algebra.scalars import is_number
-from kinode.errors import ModelError
+from kinode.errors import ModelError, listed
 from kinode.model.network.friction_parts import FrictionPart
 
 if TYPE_CHECKING:
@@ -87,7 +87,7 @@ class Conflict:
     @property
     def undetermined_text(self) -> str:
         """The undetermined variables, for a message."""
-        return f"; it leaves open {_list(sorted(self.open_names)[:6])}" if self.open_names else ""
+        return f"; it leaves open {listed(sorted(self.open_names)[:6])}" if self.open_names else ""
 
     @property
     def equations_text(self) -> str:
@@ -109,13 +109,13 @@ class Rule(NamedTuple):
 
 def _explain_repeated(conflict: Conflict) -> ModelError:
     circle = f"their {_word(conflict, conflict.potentials)} go in a circle; leave one out"
-    return conflict.error(f"{_list(conflict.owners)} say one thing twice: {circle}")
+    return conflict.error(f"{listed(conflict.owners)} say one thing twice: {circle}")
 
 
 def _explain_floating(conflict: Conflict) -> ModelError:
     variables = conflict.undetermined
     nodes, reference = (
-        _list(sorted({v.owner for v in variables})),
+        listed(sorted({v.owner for v in variables})),
         conflict.network.domains[variables[0].kind].reference,
     )
     message = f"nothing ties {nodes} to a reference: only differences of their {_word(conflict, variables)} are decided"
@@ -127,14 +127,14 @@ def _explain_loop(conflict: Conflict) -> ModelError:
     owners, potential = conflict.owners, conflict.domain.potential
     what = f"a loop of {potential} sources"
     if owners:
-        loop = f"{_list(owners)} form a loop of ideal {potential} sources"
+        loop = f"{listed(owners)} form a loop of ideal {potential} sources"
         what = loop if len(owners) > 1 else f"{owners[0]} is a {potential} source that is shorted"
     return _explain_potentials(conflict, what)
 
 
 def _explain_motions(conflict: Conflict) -> ModelError:
     owners = conflict.owners
-    together = f"{_list(owners)} {'both' if len(owners) == 2 else 'all'} decide the motion of one shaft"
+    together = f"{listed(owners)} {'both' if len(owners) == 2 else 'all'} decide the motion of one shaft"
     return _explain_potentials(conflict, together if len(owners) > 1 else f"{conflict.first} moves what cannot move")
 
 
@@ -148,15 +148,15 @@ def _explain_potentials(conflict: Conflict, what: str) -> ModelError:
 def _explain_flows(conflict: Conflict) -> ModelError:
     assert conflict.domain is not None
     many = len(conflict.owners) > 1
-    what = f"{_list(conflict.owners)} are in series" if many else f"{conflict.first} leads nowhere"
+    what = f"{listed(conflict.owners)} are in series" if many else f"{conflict.first} leads nowhere"
     nodes = sorted({equation.owner for equation in conflict.equations if equation.owner in conflict.network.nodes})
-    flows = f"the {conflict.domain.flows}{f' at {_list(nodes)}' if nodes else ''}"
+    flows = f"the {conflict.domain.flows}{f' at {listed(nodes)}' if nodes else ''}"
     message = f"{what}: {flows} are all given and cannot sum to zero{conflict.undetermined_text}"
     return conflict.error(f"{message}; add {conflict.domain.beside} beside one of them")
 
 
 def _explain_contradiction(conflict: Conflict) -> ModelError:
-    owners = _list(conflict.owners) if conflict.owners else conflict.network.system.name
+    owners = listed(conflict.owners) if conflict.owners else conflict.network.system.name
     return conflict.error(f"the equations of {owners} contradict or repeat each other{conflict.undetermined_text}")
 
 
@@ -197,7 +197,7 @@ def explain(
 def explain_sticking(owners: Sequence[str]) -> ModelError:
     """The error for friction components that stick: the shaft must be free to rest, and only one may lock it."""
     if len(owners) > 1:
-        message = f"{_list(owners)} stick on one shaft, and nothing tells how much each holds: make them one part"
+        message = f"{listed(owners)} stick on one shaft, and nothing tells how much each holds: make them one part"
     else:
         message = "sticks where nothing with an inertia is free to: add a shaft_inertia or a slide_mass where it rubs"
         message += ", or take a shaft_loss or a slide_loss, which do not stick; joints have friction= of their own"
@@ -220,13 +220,13 @@ def explain_joint(network: NetworkEquations, over: Sequence[int], names: Sequenc
     if len(joints) > 1:
         units = {network.system.joints[name].coordinates[0][1] for name in joints}
         kind = "gear" if len(units) == 1 else "rack"
-        message = f"ties the joints {_list(joints)} to each other; write a constraint of the kind {kind} between them"
+        message = f"ties the joints {listed(joints)} to each other; write a constraint of the kind {kind} between them"
     elif joints:
         message = f"decides the motion of the joint {joints[0]}; write motion= or speed= in the joint"
         message += ", or connect a source to the joint itself"
     else:
-        message = f"says more than its ports can bear, about {_list(sorted(names)[:6])}"
-    also = f" (together with {_list(parts[1:])})" if len(parts) > 1 else ""
+        message = f"says more than its ports can bear, about {listed(sorted(names)[:6])}"
+    also = f" (together with {listed(parts[1:])})" if len(parts) > 1 else ""
     return ModelError(f"{message}{also}; or put a spring, a damper or a resistance in between", component=first)
 
 
@@ -249,7 +249,7 @@ def explain_rate(equation: NetworkEquation, name: str) -> ModelError:
 def explain_nonlinear(equation: NetworkEquation, unknowns: Iterable[object], operation: str) -> ModelError:
     """The error for an equation that is not affine in the unknowns that it is solved for."""
     names = [("der(" * n[1] + n[0] + ")" * n[1]) if isinstance(n, tuple) else str(n) for n in unknowns]
-    message = f"{equation.name} is not linear in what has to be solved for: {operation} of {_list(names)}"
+    message = f"{equation.name} is not linear in what has to be solved for: {operation} of {listed(names)}"
     return ModelError(
         f"{message}; give it a state to act on (a capacitor, an inductor, an inertia)", component=equation.owner
     )
@@ -257,12 +257,7 @@ def explain_nonlinear(equation: NetworkEquation, unknowns: Iterable[object], ope
 
 def describe_dependent(name: str, owners: Sequence[str]) -> str:
     """The note on a quantity that would be a state if others did not determine it."""
-    return f"{name} is no state of its own: it follows from {_list(owners)}"
-
-
-def _list(names: Sequence[str], word: str = "and") -> str:
-    names = list(names)
-    return names[0] if len(names) == 1 else f"{', '.join(names[:-1])} {word} {names[-1]}" if names else "nothing"
+    return f"{name} is no state of its own: it follows from {listed(owners)}"
 
 
 def explain_singular(
@@ -274,5 +269,5 @@ def explain_singular(
     owner = next((equation.owner for equation in equations if equation.owner in network.parts), default)
     labels = "; ".join(equation.label for equation in equations[:8])
     return ModelError(
-        f"these equations depend on each other and leave {_list(names[:6])} open: {labels}", component=owner
+        f"these equations depend on each other and leave {listed(names[:6])} open: {labels}", component=owner
     )

@@ -27,7 +27,7 @@ from kinode.algebra.scalars import Array, Scalar, is_number, is_zero, tidy
 from kinode.algebra.spatial import cross
 from kinode.algebra.trace import Tape, count_operations, replay
 from kinode.dynamics.reactions.lost_values import find_left_out
-from kinode.errors import ArgumentError
+from kinode.errors import ArgumentError, counted
 from kinode.formulations.absolute_coordinates import Absolute
 from kinode.formulations.scope import without_events
 from kinode.model.base.frames import Frame
@@ -107,7 +107,7 @@ class BodyEquations(Printed):
                     symbols.append(value)
                     continue
                 style = SymbolStyle("wV"[i // 3], 0, AXES[i % 3], body)
-                name = self.notation.name("v", 6 * k + i, f"{'wV'[i // 3]}{AXES[i % 3]}_{_identifier(body)}", style)
+                name = self.notation.name("v", 6 * k + i, f"{'wV'[i // 3]}{AXES[i % 3]}_{body}", style)
                 self._writer.intermediates.append((sympy.Symbol(name), formula))
                 symbols.append(self._tape.input("v", 6 * k + i))
             velocities[body] = tidy(symbols)
@@ -140,11 +140,11 @@ class BodyEquations(Printed):
             )
             values = self._without_zeros([*(X.R.T @ eps), *(X.R.T @ (a - cross(w, v)))])
             for i, value in enumerate(values):
-                name = f"{'wV'[i // 3]}{AXES[i % 3]}_dot_{_identifier(body)}"
+                name = f"{'wV'[i // 3]}{AXES[i % 3]}_dot_{body}"
                 self._add(("v_dot", body, i), value, name, SymbolStyle("wV"[i // 3], 1, AXES[i % 3], body))
         for joint in topology.system.joints:
             for i, value in enumerate(self._without_zeros(list(np.concatenate(snapshot.reaction(joint))))):
-                self._add(("W", joint, i), value, f"{PARTS[i]}_{_identifier(joint)}", SymbolStyle(PARTS[i], 0, joint))
+                self._add(("W", joint, i), value, f"{PARTS[i]}_{joint}", SymbolStyle(PARTS[i], 0, joint))
         for joint, where in topology.u_of.items():
             names = self.notation.of("u_dot")[where]
             for i, symbol in enumerate(names):
@@ -154,13 +154,11 @@ class BodyEquations(Printed):
             word = "drive" if self._absolute.prescribed(joint) is not None else "gear" * (joint in topology.couplings)
             for i in range(count if word else 0):
                 more = f"_{i + 1}" * (count > 1)
-                self._add(
-                    (word, joint, i), 1.0, f"{word}_{_identifier(joint)}{more}", SymbolStyle(word, 0, joint + more)
-                )
+                self._add((word, joint, i), 1.0, f"{word}_{joint}{more}", SymbolStyle(word, 0, joint + more))
         for constraint in topology.constraints:
             for i in range(len(loop_constraints.loop_constraint_of(topology, constraint).units)):
                 style = SymbolStyle("lam", 0, f"{constraint.name}, {i + 1}")
-                name = f"lam_{_identifier(constraint.name)}_{i + 1}"
+                name = f"lam_{constraint.name}_{i + 1}".replace(".", "_")
                 self._add(("lam", constraint.name, i), 1.0, name, style, known=name in self.notation.taken)
 
     def _add(
@@ -249,9 +247,7 @@ class BodyEquations(Printed):
         for i in range(A.shape[1]):
             more = f"_{i + 1}" * (A.shape[1] > 1)
             if ("u_dot", name, i) not in self._indices:
-                self._add(
-                    ("u_dot", name, i), 1.0, f"u_dot_{_identifier(name)}{more}", SymbolStyle("u", 1, f"{name}{more}")
-                )
+                self._add(("u_dot", name, i), 1.0, f"u_dot_{name}{more}", SymbolStyle("u", 1, f"{name}{more}"))
         return self._times("u_dot", name, A)
 
     # -- zero unknowns -----------------------------------------------------------------------------
@@ -308,7 +304,7 @@ class BodyEquations(Printed):
     @property
     def heading(self) -> str:
         bodies, n = len(self._absolute.bodies), len(self._lines)
-        return f"{self.system.name}: {bodies} bod{'ies' if bodies != 1 else 'y'}, {n} equations, by newton_euler"
+        return f"{self.system.name}: {counted(bodies, 'body', 'bodies')}, {n} equations, by newton_euler"
 
     @property
     def arguments(self) -> tuple[str, ...]:
@@ -372,8 +368,6 @@ class BodyEquations(Printed):
         return named + [SheetSection(title, lines=lines) for title, lines in shown]
 
 
-def _identifier(name: str) -> str:
-    return name.replace(".", "_")
 
 
 def _block_rotation(R: Array) -> Array:

@@ -25,7 +25,7 @@ import numpy as np
 
 from kinode.algebra.scalars import tidy
 from kinode.algebra.trace import needed
-from kinode.errors import ArgumentError
+from kinode.errors import ArgumentError, counted
 from kinode.formulations.scope import SCOPES
 from kinode.model.base.fields import short
 from kinode.model.system import System
@@ -273,7 +273,7 @@ class Equations(Printed):
     def heading(self) -> str:
         count = len(self.unknowns)
         others = f" and {len(self.z_dot)} of other states" if len(self.z_dot) else ""
-        return f"{self.system.name}: {count} equation{'s' * (count != 1)} of motion{others}, by {self.formulation}"
+        return f"{self.system.name}: {counted(count, 'equation')} of motion{others}, by {self.formulation}"
 
     @property
     def unknowns(self) -> list[Any]:

@@ -15,6 +15,7 @@ import numpy as np
 from kinode.algebra.affine import constant_and_terms
 from kinode.algebra.scalars import Scalar, is_number
 from kinode.algebra.trace import replay
+from kinode.errors import counted
 from kinode.expressions.equation_parser import rate_name
 from kinode.expressions.syntax_tree import Expression
 from kinode.expressions.units import DIMENSIONS
@@ -71,7 +72,7 @@ class CircuitSteps:
         pieces = _count_pieces(self.network)
         words = (
             "All ports at a node share its potential, and their flows sum to zero. "
-            f"There {_are(len(self.network.nodes), 'node')}, in {_count(pieces, 'connected piece')}; "
+            f"There {_are(len(self.network.nodes), 'node')}, in {counted(pieces, 'connected piece')}; "
             f"the power through a port is {', '.join(powers)}."
         )
         law = ("phi_1 = phi_2 = ...,   sum f = 0", r"\varphi_1 = \varphi_2 = \dots, \quad \sum f = 0")
@@ -92,10 +93,10 @@ class CircuitSteps:
             rows.append((str(k + 1), row.owner, row.name, texts.get((row.owner, row.name), equation_text(row))))
         variables = self.network.variables
         joints = len(self.network.joint_of)
-        known = f", beside {_count(joints, 'variable')} of joints" if joints else ""
+        known = f", beside {counted(joints, 'variable')} of joints" if joints else ""
         words = (
-            f"Components and nodes say {_count(len(rows), 'equation')}, for {len(variables) - joints} unknowns{known}: "
-            "potentials of nodes, flows of ports, and what components have of their own."
+            f"Components and nodes say {counted(len(rows), 'equation')}, for {len(variables) - joints} unknowns"
+            f"{known}: potentials of nodes, flows of ports, and what components have of their own."
         )
         return Step("Equations", words, table=(("row", "of", "name", "equation"), tuple(rows)))
 
@@ -271,12 +272,8 @@ def _stem(order: Order) -> str:
     return "_".join(["der"] * order[1] + [order[0].replace(".", "_")])
 
 
-def _count(number: int, one: str) -> str:
-    return f"{number} {one}{'s' * (number != 1)}"
-
-
 def _are(number: int, one: str) -> str:
-    return f"{'is' if number == 1 else 'are'} {_count(number, one)}"
+    return f"{'is' if number == 1 else 'are'} {counted(number, one)}"
 
 
 def _count_pieces(network: Network) -> int:

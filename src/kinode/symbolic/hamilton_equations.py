@@ -22,6 +22,7 @@ import numpy as np
 from kinode.algebra.scalars import Array, Scalar, is_zero, tidy
 from kinode.algebra.spatial import solve_spd
 from kinode.algebra.trace import count_operations, replay
+from kinode.errors import counted
 from kinode.sheets.sheet import SheetSection
 from kinode.sheets.terms import SymbolStyle
 from kinode.structure.topology import Topology
@@ -251,7 +252,7 @@ class HamiltonEquations(Printed):
     @property
     def heading(self) -> str:
         n, quasi = len(self.p), "quasi-" if self.topology.layout.quaternions else ""
-        return f"{self.system.name}: Hamilton's equations of {n} {quasi}{'momentum' if n == 1 else 'momenta'}"
+        return f"{self.system.name}: Hamilton's equations of {counted(n, f'{quasi}momentum', f'{quasi}momenta')}"
 
     @property
     def arguments(self) -> tuple[str, ...]:

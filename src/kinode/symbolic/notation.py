@@ -39,7 +39,7 @@ class Notation:
         self.name("t", 0, "t")
         for role, named in (("p", topology.parameters), ("inputs", topology.inputs)):
             for i, name in enumerate(named):
-                self.name(role, i, name.replace(".", "_"))
+                self.name(role, i, name)
         rates = not topology.layout.quaternions  # with quaternions, speeds are not time derivatives of coordinates
         for c in topology.coordinates:
             letter = "q" if c.role == "z" and c.joint in topology.system.joints else c.role
@@ -58,12 +58,13 @@ class Notation:
             owner = c.name.replace(".", "_")
             self.name("z_dot", c.index, f"z_dot_{owner}", SymbolStyle("z", 1, owner))
         for k, (owner, part) in enumerate(independent_rows(topology)):
-            self.name("lam", k, f"lam_{owner}_{part}".replace(".", "_"), SymbolStyle("lam", 0, f"{owner}, {part}"))
+            self.name("lam", k, f"lam_{owner}_{part}", SymbolStyle("lam", 0, f"{owner}, {part}"))
         for k, (owner, axis) in enumerate(friction_freedoms(topology)):
-            self.name("friction", k, f"friction_{owner}{axis}".replace(".", "_"))
+            self.name("friction", k, f"friction_{owner}{axis}")
 
     def name(self, role: str, index: int, name: str, style: SymbolStyle | None = None) -> str:
-        """Give an input of the tape a unique name."""
+        """Give an input of the tape a unique name, without the dots of subsystems."""
+        name = name.replace(".", "_")
         while name in self.taken or name in RESERVED_WORDS or RESERVED_FAMILY.match(name):
             name += "_"
         self.taken.add(name)

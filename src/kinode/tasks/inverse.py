@@ -24,7 +24,7 @@ import numpy as np
 from kinode.algebra.scalars import Array
 from kinode.dynamics.compiled_system import Dynamics
 from kinode.dynamics.starts.initial_values import read_initial_values
-from kinode.errors import ArgumentError, AssemblyError, GuessWarning, ModelError, RunWarning, SimulationError
+from kinode.errors import ArgumentError, AssemblyError, GuessWarning, ModelError, RunWarning, SimulationError, counted
 from kinode.expressions.syntax_tree import Expression
 from kinode.model.base.fields import Component, short, unknown
 from kinode.model.joints.end_stops import bounds
@@ -185,7 +185,7 @@ def _follow(
     unguided = Dynamics(guided)
     freedoms, actuated = _freedoms(unguided), sum(guided.joints[name].n_u for name in names)
     if freedoms != actuated:
-        message = f"the mechanism has {freedoms} freedom{'s' * (freedoms != 1)}, and {', '.join(names)} {actuated}"
+        message = f"the mechanism has {counted(freedoms, 'freedom')}, and {', '.join(names)} {actuated}"
         too_few = freedoms > actuated
         more = "name more joints, or give them motions in the model" if too_few else "efforts would not be unique"
         raise ArgumentError(f"by: {message}: {more}")

@@ -24,7 +24,7 @@ from kinode.algebra.spatial import Pose
 from kinode.dynamics.compiled_system import Dynamics
 from kinode.dynamics.reactions.redundancy import find_poses
 from kinode.dynamics.state_batch import StateBatch
-from kinode.errors import AssemblyError, Error
+from kinode.errors import AssemblyError, Error, listed
 from kinode.formulations.reaction_uniqueness import ConstraintDirections, JointConstants
 from kinode.kernels.state import State
 from kinode.model.joints.joint import AxialJoint, Joint
@@ -88,11 +88,11 @@ class LockedLoop:
     def words(self) -> str:
         """What is locked, and what would free it."""
         whole = set(self.locked) == set(self.joints) or len(self.locked) > 1
-        held = f"The loop of {_listed(self.joints)} is locked" if whole else f"{self.locked[0]} is locked in its loop"
-        which = "none of its joints can move" if whole else f"the loop of {_listed(self.joints)} does not let it move"
+        held = f"The loop of {listed(self.joints)} is locked" if whole else f"{self.locked[0]} is locked in its loop"
+        which = "none of its joints can move" if whole else f"the loop of {listed(self.joints)} does not let it move"
         parts = [f"{held}: {which}."]
         if self.driven:
-            parts.append(f"{_listed(self.driven)} {'is' if len(self.driven) == 1 else 'are'} driven all the same.")
+            parts.append(f"{listed(self.driven)} {'is' if len(self.driven) == 1 else 'are'} driven all the same.")
         if self.shaky:
             parts.append("At the start it gives way a little, but no position near it is closed.")
         if self.reason:
@@ -285,10 +285,6 @@ def _moves_with_kind(at: _Positions, block: LoopBlock, name: str, kind: str, loc
     more = joint_screws(name, replace(found, S=S), at.origin, at.size)
     joints: list[JointScrews] = [more if screws.name == name else screws for screws in block.joints]
     return set(locked) <= LoopBlock(joints, block.cycles).moving()
-
-
-def _listed(names: tuple[str, ...]) -> str:
-    return names[0] if len(names) == 1 else f"{', '.join(names[:-1])} and {names[-1]}"
 
 
 RANK = 1e-8  # singular values below this share of the largest are zero

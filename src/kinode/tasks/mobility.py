@@ -22,7 +22,7 @@ from kinode.algebra.scalars import Array
 from kinode.dynamics.compiled_system import Dynamics
 from kinode.dynamics.reactions.redundancy import analyze, find_poses
 from kinode.dynamics.state_batch import StateBatch
-from kinode.errors import AssemblyError, ModelError
+from kinode.errors import AssemblyError, ModelError, counted
 from kinode.formulations.reaction_uniqueness import COMPONENTS, UNIQUE, JointConstants, Uniqueness
 from kinode.kernels.state import State
 from kinode.model.system import System
@@ -72,8 +72,8 @@ class Mobility:
         return sum(group.count for group in self.redundancies)
 
     def __str__(self) -> str:
-        loops = _count(self.loops, "loop") if self.loops else "no loops"
-        lines = [f"{self.system}: {_count(self.bodies, 'body', 'bodies')}, {_count(self.joints, 'joint')}, {loops}"]
+        loops = counted(self.loops, "loop") if self.loops else "no loops"
+        lines = [f"{self.system}: {counted(self.bodies, 'body', 'bodies')}, {counted(self.joints, 'joint')}, {loops}"]
         rows = [("degrees of freedom", self.freedoms), ("counted in space", self.spatial)]
         if self.planar is not None:
             rows.append(("counted in the plane", self.planar))
@@ -82,11 +82,11 @@ class Mobility:
         lines += [f"  {name:<24}{number:>4}" for name, number in rows]
         if self.singular:
             lines.append(
-                f"The start is a singular position: it has {_count(self.freedoms_at_start, 'freedom')}, "
+                f"The start is a singular position: it has {counted(self.freedoms_at_start, 'freedom')}, "
                 f"positions near it {self.freedoms}."
             )
         for group in self.redundancies:
-            lines.append(f"{_count(group.count, 'redundant reaction')}, carried by")
+            lines.append(f"{counted(group.count, 'redundant reaction')}, carried by")
             width = max(len(joint) for joint in group.carried) + 2
             lines += [f"  {joint:<{width}}{component_words(parts)}" for joint, parts in group.carried.items()]
         return "\n".join([*lines, *(loop.words for loop in self.locked)])
@@ -288,10 +288,6 @@ class _SingularityMeasure:
                 u = layout.split(state)[1][speeds]
                 rates[i, where] = np.asarray(joint.rate_map(state[where], u), dtype=float)
         return CubicHermiteSpline(t, y, rates) if len(t) > 1 else lambda times: np.repeat(y, len(times), axis=0)
-
-
-def _count(number: int, one: str, many: str = "") -> str:
-    return f"{number} {one if number == 1 else many or one + 's'}"
 
 
 def component_words(components: tuple[str, ...]) -> str:

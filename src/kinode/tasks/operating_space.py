@@ -22,7 +22,7 @@ import numpy as np
 from kinode.algebra.scalars import Array
 from kinode.algebra.spatial import cross
 from kinode.dynamics.compiled_system import Dynamics
-from kinode.errors import AssemblyError
+from kinode.errors import AssemblyError, counted
 from kinode.expressions.syntax_tree import Expression
 from kinode.kernels.state import State
 from kinode.model.base.frames import Frame
@@ -30,6 +30,7 @@ from kinode.model.joints.joint import Joint
 from kinode.model.network.nodes import find_nodes
 from kinode.model.system import System, joint_frame
 from kinode.multibody.snapshot import Snapshot
+from kinode.sheets.text import flush_left
 from kinode.simulation.run_arguments import find_model
 from kinode.structure.loop_closure import RANK, WALK_LENGTH, characteristic_length
 
@@ -123,16 +124,16 @@ class OperatingSpace:
         return "dynamic" if self.free else "kinematic" if self.driven else "rest"
 
     def __str__(self) -> str:
-        counts = [f"{_count(self.free, 'freedom')} by forces"] if self.free else []
-        counts += [f"{_count(self.driven, 'freedom')} given by laws"] if self.driven else []
+        counts = [f"{counted(self.free, 'freedom')} by forces"] if self.free else []
+        counts += [f"{counted(self.driven, 'freedom')} given by laws"] if self.driven else []
         lines = [f"{self.system}: {self.whole}, {self.whole.word}, in the axes of {self.axes}"]
         lines.append(f"mode: {self.mode}" + (f", {' and '.join(counts)}" if counts else ""))
         rows = [["body", "class", "motion", "freedoms"]]
         rows += [[name, s.name, s.short, str(s.freedoms)] for name, s in self.bodies.items()]
-        lines += ["", *_lines(rows)]
+        lines += ["", *(f"  {line}" for line in flush_left(rows))]
         rows = [["joint", "pair", "motion", "mode", "by"]]
         rows += [[name, j.pair or "-", j.space.short, j.mode, j.source] for name, j in self.joints.items()]
-        return "\n".join([*lines, "", *_lines(rows)] if self.joints else lines)
+        return "\n".join([*lines, "", *(f"  {line}" for line in flush_left(rows))] if self.joints else lines)
 
 
 def operating_space(model: Any, *, expressed_in: Any = None) -> OperatingSpace:
@@ -368,13 +369,3 @@ def _law(values: tuple[Any, ...]) -> str:
     texts = [f"{x:.6g}" if isinstance(x, float) else x.excerpt() for x in values]
     text = texts[0] if len(texts) == 1 else f"({', '.join(texts)})"
     return text if len(text) <= MAX_EXPRESSION else f"{text[: MAX_EXPRESSION - 3]}..."
-
-
-def _count(number: int, one: str) -> str:
-    return f"{number} {one}{'' if number == 1 else 's'}"
-
-
-def _lines(rows: list[list[str]]) -> list[str]:
-    """Rows of a table as lines with aligned columns."""
-    widths = [max(len(row[k]) for row in rows) for k in range(len(rows[0]))]
-    return ["  " + "  ".join(x.ljust(w) for x, w in zip(row, widths, strict=True)).rstrip() for row in rows]

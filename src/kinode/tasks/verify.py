@@ -24,7 +24,7 @@ from kinode.algebra.scalars import Array
 from kinode.dynamics.compiled_system import Dynamics
 from kinode.dynamics.reactions.redundancy import analyze
 from kinode.dynamics.reactions.support_argument import find_support, freedom_name
-from kinode.errors import ArgumentError
+from kinode.errors import ArgumentError, counted
 from kinode.formulations.formulation_table import FORMULATIONS, OUTPUTS, Formulation, InstantValues
 from kinode.hooks import hook
 from kinode.kernels.state import State
@@ -34,6 +34,7 @@ from kinode.model.system import System
 from kinode.multibody.instant_events import consistent_discrete_states
 from kinode.multibody.loop_statics import Support
 from kinode.multibody.snapshot import Snapshot
+from kinode.sheets.text import format_table
 from kinode.structure.state_layout import EvaluationPoint
 from kinode.structure.topology import Topology, find_topology
 from kinode.tasks.verify_identities import IDENTITIES, compare_parts
@@ -114,19 +115,20 @@ class Verification:
     def __str__(self) -> str:
         lines: list[str] = []
         for head, rows in self.tables:
-            widths = [max(len(line[k]) for line in [head, *rows]) for k in range(len(head))]
-            for line in [head, *rows]:
-                cells = [line[0].ljust(widths[0]), *(x.rjust(w) for x, w in zip(line[1:], widths[1:], strict=True))]
-                lines.append("  ".join(cells).rstrip())
-        notes = [f"{name} does not apply: {reason}" for name, reason in self.skipped]
-        return "\n".join([f"{self.name}{self.verdict}", *lines, *self.failures, *notes])
+            lines += [line.rstrip() for line in format_table(head, rows)]
+        return "\n".join([f"{self.name}{self.verdict}", *lines, *self.failures, *self.notes])
+
+    @property
+    def notes(self) -> list[str]:
+        """A sentence for each derivation that does not apply."""
+        return [f"{name} does not apply: {reason}" for name, reason in self.skipped]
 
     @property
     def verdict(self) -> str:
         """The number of states, and whether all comparisons agree, to be read behind the name."""
         wrong = len(self.failures)
         verdict = f"{wrong} of {len(self.rows)} comparisons disagree" if wrong else "all agree"
-        return f", {self.states} random state{'s' * (self.states != 1)}: {verdict}"
+        return f", {counted(self.states, 'random state')}: {verdict}"
 
     def __repr__(self) -> str:
         return f"<Verification of {self.name!r}{self.verdict}>"

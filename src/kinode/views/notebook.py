@@ -25,7 +25,7 @@ from kinode.sheets.markup import Markup, join, tag
 from kinode.studies.study import Study
 from kinode.tasks.verify import Verification
 from kinode.views.diagram.circuit_diagram import diagram
-from kinode.views.style import number, pretty_unit
+from kinode.views.style import number, pretty_unit, range_row
 
 MOST_ROWS = 30  # of a table; more are counted
 MOST_DRAWN = 40  # components of a circuit that is drawn
@@ -122,10 +122,7 @@ def _trajectory(run: Trajectory) -> str:
     how += [f"{facts['steps']} steps"] if "steps" in facts else []
     parts: list[object] = [_title(run.system.name, span), _line(f"{run.status}: {run.message}"), _line(", ".join(how))]
     names = [c.name for c in run.dynamics.coordinates if c.role in ("q", "z")] if len(run) else []
-    rows = [
-        [name, *(number(float(x)) for x in (v[0], v[-1], v.min(), v.max())), pretty_unit(str(run.units(name)))]
-        for name, v in run.evaluate(names).items()
-    ]
+    rows = [range_row(name, v, str(run.units(name))) for name, v in run.evaluate(names).items()]
     if rows:
         table = _table(("coordinate", "start", "end", "least", "most", "unit"), rows, words=(0, 5))
         parts.append(_section("coordinates", table, len(rows)))
@@ -156,12 +153,11 @@ def _verification(verification: Verification) -> str:
         _table(head, [[row[0], *(cell(text) for text in row[1:])] for row in rows])
         for head, rows in verification.tables
     ]
-    notes = [f"{name} does not apply: {reason}" for name, reason in verification.skipped]
     return _compose(
         _title(verification.name, verification.verdict),
         *tables,
         *(_line(tag("strong", text)) for text in verification.failures),
-        *(_line(text) for text in notes),
+        *(_line(text) for text in verification.notes),
     )
 
 

@@ -16,6 +16,7 @@ import numpy as np
 from kinode.algebra.scalars import Array
 from kinode.atomic_files import write_bytes
 from kinode.errors import ArgumentError
+from kinode.sheets.text import format_number
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -228,13 +229,16 @@ def number(value: float, digits: int = 4) -> str:
     """A number for readers: four digits, powers of ten only where they are needed."""
     if not np.isfinite(value):
         return "not finite"
-    if value == 0:
-        return "0"
-    size = abs(value)
-    if 1e-3 <= size < 1e6:
-        shown = f"{value:.{digits}g}" if size < 10**digits else f"{value:.0f}"
-        return shown.replace("-", MINUS)
-    mantissa, _, exponent = f"{value:.{digits - 1}e}".partition("e")
-    if "." in mantissa:
-        mantissa = mantissa.rstrip("0").rstrip(".")
-    return f"{mantissa}e{int(exponent)}".replace("-", MINUS)
+    shown = format_number(value, digits)
+    if value and not 1e-3 <= abs(value) < 1e6:
+        mantissa, _, exponent = shown.partition("e")
+        if "." in mantissa:
+            mantissa = mantissa.rstrip("0").rstrip(".")
+        shown = f"{mantissa}e{int(exponent)}"
+    return shown.replace("-", MINUS)
+
+
+def range_row(name: str, values: Array, unit: str, digits: int = 4) -> list[str]:
+    """A row of a table on what changes over time: its name, start, end, least and most, and unit."""
+    ends = (values[0], values[-1], np.nanmin(values), np.nanmax(values)) if len(values) else [np.nan] * 4
+    return [name, *(number(float(x), digits) for x in ends), pretty_unit(unit)]

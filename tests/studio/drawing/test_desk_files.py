@@ -160,14 +160,13 @@ CHANGING = (
     "open_example",
     "open_model",
     "new_model",
-    "hand_over",
 )
 
 
 def test_a_read_only_studio_refuses_every_change_and_writes_nothing(make_desk, folder):
     left = journal_path(None)  # of a new model, which has nothing to do with this one
     left.parent.mkdir(parents=True)
-    left.write_text('{"text": "x", "base": "", "when": 1, "view": "", "process": 0}')
+    left.write_text('{"text": "x", "when": 1, "view": "", "process": 0}')
     desk = make_desk(read_only=True)
 
     async def story(page):

@@ -11,11 +11,11 @@ from kinode.studio.document.journal import Journal, JournalEntry, KeptText, jour
 
 def write(path, text="new", process=0):
     path.parent.mkdir(parents=True, exist_ok=True)
-    path.write_text(json.dumps({"text": text, "base": "old", "when": time.time(), "view": "", "process": process}))
+    path.write_text(json.dumps({"text": text, "when": time.time(), "view": "", "process": process}))
 
 
 def test_a_change_is_on_the_disk_soon_and_gone_when_saved(tmp_path):
-    kept = [JournalEntry("new", "old", time.time())]
+    kept = [JournalEntry("new", time.time())]
     path = tmp_path / ".a.yaml.kinode-journal"
     keeper = Journal(path, lambda: kept[0])
     keeper.note()
@@ -23,7 +23,7 @@ def test_a_change_is_on_the_disk_soon_and_gone_when_saved(tmp_path):
     while not path.exists() and time.monotonic() < deadline:
         time.sleep(0.005)
     entry = read_journal(path)
-    assert (entry.text, entry.base, entry.process) == ("new", "old", os.getpid())
+    assert (entry.text, entry.process) == ("new", os.getpid())
     assert path.stat().st_mode & 0o077 == 0
     kept[0] = None
     keeper.close()
@@ -32,7 +32,7 @@ def test_a_change_is_on_the_disk_soon_and_gone_when_saved(tmp_path):
 
 def test_what_is_not_saved_stays_when_the_server_ends(tmp_path):
     path = tmp_path / ".a.yaml.kinode-journal"
-    Journal(path, lambda: JournalEntry("new", "old", time.time())).close()
+    Journal(path, lambda: JournalEntry("new", time.time())).close()
     assert read_journal(path).text == "new"
 
 
@@ -71,7 +71,7 @@ def test_a_folder_that_cannot_be_written_has_its_journal_elsewhere(tmp_path, mon
     assert journal_path(file) != journal_path(other)
 
 
-@pytest.mark.parametrize("text", ["", "{", "[]", '{"text": 3, "base": "", "when": 0, "view": "", "process": 0}', "\0"])
+@pytest.mark.parametrize("text", ["", "{", "[]", '{"text": 3, "when": 0, "view": "", "process": 0}', "\0"])
 def test_a_journal_that_cannot_be_read_is_none(tmp_path, text):
     path = tmp_path / "j"
     path.write_text(text)
@@ -81,7 +81,7 @@ def test_a_journal_that_cannot_be_read_is_none(tmp_path, text):
 
 def test_a_full_disk_is_said_and_said_again_when_it_is_over(tmp_path, monkeypatch):
     said = []
-    keeper = Journal(tmp_path / "j", lambda: JournalEntry("new", "old", 0.0), said.append)
+    keeper = Journal(tmp_path / "j", lambda: JournalEntry("new", 0.0), said.append)
 
     def full(descriptor):
         raise OSError(28, os.strerror(28))

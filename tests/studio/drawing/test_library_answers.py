@@ -7,7 +7,7 @@ from desk_pages import scene
 
 import kinode as kn
 from kinode.studio.editor import library as library_answers
-from kinode.studio.editor.library import describe_file, first_sentence, list_files
+from kinode.studio.editor.library import describe_file, list_files
 
 EXAMPLES = Path(__file__).resolve().parents[3] / "examples"
 FILTER = """# A low-pass filter of first order. It has one stage.
@@ -153,7 +153,7 @@ def test_a_box_is_saved_with_its_drawing_and_replaces_when_asked(make_desk, fold
         assert "coil" in (library / "low_pass.yaml").read_text()
         assert "coil: [70, 90]" in (library / "low_pass.view.yaml").read_text()
         opened = await page.ask("open_model", file="library/low_pass.yaml", discard=True)
-        assert opened["settings"]["source"] == {"model": "library/low_pass.yaml"}
+        assert opened["settings"]["file"] == "library/low_pass.yaml"
         (box,) = (box for box in opened["sketch"]["boxes"] if box["name"] == "coil")
         assert box["at"] == [70, 90]
         assert (await page.ask("library"))["parts"] == []  # of a file in the library its siblings are
@@ -216,5 +216,6 @@ def test_sentences_of_files(tmp_path):
     assert describe_file(noted) == "The first note."
     assert describe_file(EXAMPLES / "leg.yaml").startswith("A leg of two links")
     assert describe_file(tmp_path / "nobody.yaml") == ""
-    assert first_sentence("a" * 300).endswith("…") and len(first_sentence("a" * 300)) == 240
+    noted.write_text(f"# {'a' * 300}\nkinode: 1\n")
+    assert describe_file(noted).endswith("…") and len(describe_file(noted)) == 240
     assert list_files(tmp_path / "nowhere" / "model.yaml") == []

@@ -14,7 +14,7 @@ from kinode.studio.editor.checked_model import CheckedVersion, ModelVersion
 from kinode.studio.editor.completion import complete_law, complete_text
 from kinode.studio.editor.inspection import inspect_component
 from kinode.studio.editor.kinds import find_fits
-from kinode.studio.editor.library import find_example, find_models, list_examples
+from kinode.studio.editor.library import draw_examples, find_example, find_models
 from kinode.studio.editor.sketch import Sketcher
 
 EXAMPLES = Path(__file__).resolve().parents[3] / "examples"
@@ -238,7 +238,7 @@ def test_what_fits_can_be_connected_and_nothing_else(name):
 # -- the gallery and copies -------------------------------------------------------------------------------------------
 def test_the_gallery_has_every_example_with_its_words(monkeypatch):
     monkeypatch.setattr("kinode.studio.editor.library.draw_example", lambda path: "<svg/>")
-    rows = list_examples()
+    rows = draw_examples()
     assert {row["file"] for row in rows} == {path.name for path in EXAMPLES.glob("*.yaml")}
     assert all(row["words"] and row["svg"] for row in rows)
 

@@ -1,12 +1,9 @@
 """The studio by raw sockets: its routes pass the same gate, and no file is served."""
 
-import re
-
 import pytest
 from raw_requests import ask, ask_socket, get_cookie
 
 import kinode as kn
-from kinode.studio.document.kept_visits import KeptVisits
 from kinode.studio.editor.studio_view import StudioView, serve_studio
 
 MODEL = "kinode: 1\nname: a\nelements:\n  r: {kind: resistor, plus: gnd, minus: gnd, resistance: 1}\n"
@@ -75,61 +72,6 @@ def test_what_is_no_model_is_not_opened(tmp_path, name):
     (tmp_path / "run.nc").write_text("x")
     with pytest.raises((kn.ModelError, kn.ArgumentError)):
         StudioView(tmp_path / name, program="")
-
-
-# -- browsers that were let in before ---------------------------------------------------------------
-def test_a_server_that_comes_after_lets_in_the_same_browser_at_the_same_address(view):
-    cookie, port, model = get_cookie(view.server), view.server.port, view.desk.document.file.path
-    view.close()
-    with StudioView(model, program="") as later:
-        assert later.server.port == port
-        assert ask(later.server, "/", Cookie=cookie).status == 200
-        assert ask_socket(later.server, cookie).status == 101
-        assert ask(later.server, "/", Cookie=f"{cookie[:-1]}{'0' if cookie[-1] != '0' else '1'}").status == 403
-        with StudioView(model, program="") as beside:  # the port is taken
-            assert beside.server.port != port and ask(beside.server, "/", Cookie=cookie).status == 403
-
-
-def test_a_browser_of_another_model_is_not_let_in(view, tmp_path):
-    cookie, port = get_cookie(view.server), view.server.port
-    (tmp_path / "models" / "b.yaml").write_text(MODEL)
-    view.close()
-    with StudioView(tmp_path / "models" / "b.yaml", port=port, program="") as other:
-        assert ask(other.server, "/", Cookie=cookie).status == 403
-
-
-def test_the_file_of_visits_holds_no_cookie_and_is_for_the_user_alone(view):
-    cookie = get_cookie(view.server).partition("=")[2]
-    visits = KeptVisits(view.desk.document.file.path)
-    assert cookie not in visits.path.read_text() and len(visits.admitted(view.server.port)) == 1
-    assert visits.path.stat().st_mode & 0o077 == 0
-
-
-@pytest.mark.parametrize(
-    "spoil",
-    [
-        lambda path: path.chmod(0o644),
-        lambda path: path.write_text("{"),
-        lambda path: path.write_text('{"80": {"when": 1e99, "digests": [3]}, "x": 2}'),
-        lambda path: path.write_text("[1]"),
-        lambda path: path.write_text(re.sub(r'"when": [0-9.]+', '"when": 1000', path.read_text())),
-        lambda path: (path.rename(path.with_suffix(".other")), path.symlink_to(path.with_suffix(".other"))),
-    ],
-    ids=["readable", "broken", "wrong", "list", "old", "link"],
-)
-def test_a_file_of_visits_that_is_not_to_be_trusted_is_not(view, spoil):
-    get_cookie(view.server)
-    visits = KeptVisits(view.desk.document.file.path)
-    assert visits.ports() == [view.server.port]
-    spoil(visits.path)
-    assert visits.ports() == [] and visits.admitted(view.server.port) == []
-
-
-def test_of_many_ports_the_last_are_kept(tmp_path):
-    visits = KeptVisits(tmp_path / "a.yaml")
-    for port in range(1, 9):
-        visits.admit(port, [f"{port}"])
-    assert visits.ports() == [8, 7, 6, 5]
 
 
 def test_a_plug_in_that_is_not_there_is_said():

@@ -1,4 +1,4 @@
-"""Pages that outlive their server, and pages of one server: nothing is lost, and all see one text."""
+"""A page whose server is killed, and pages of one server: nothing is lost, and all see one text."""
 
 import subprocess
 import sys
@@ -8,7 +8,7 @@ import pytest
 from page_patience import shows
 from player_pages import PATIENCE
 from slow_pages import slow_down
-from studio_hands import READY, TEXT, studio
+from studio_hands import READY, studio
 
 WIDE = {"width": 1440, "height": 900}
 SERVER = """
@@ -51,35 +51,6 @@ def type_at_the_end(page, words):
     page.keyboard.type(words)
 
 
-def test_a_page_goes_on_when_its_server_was_killed_and_started_again(lone_page, axis):
-    """Places, gestures and typed text, some of it while there was no server; two servers die."""
-    page, first = lone_page, axis.read_text()
-    with served(axis) as url:
-        page.goto(url)
-        page.wait_for_function(READY)
-        page.evaluate("() => kinodeStudio.act({ do: 'move', places: { motor: [40, 700] } })")
-        type_at_the_end(page, "# one\n")
-        page.wait_for_function("() => kinodeStudio.document.text.endsWith('# one\\n')")
-    lost = page.locator(".strip[data-topic='lost']")
-    for words in ("# two\n", "# three\n"):
-        lost.wait_for()
-        page.keyboard.type(words)  # there is no server
-        with served(axis):
-            lost.wait_for(state="detached")
-            page.wait_for_function("(words) => kinodeStudio.document.text.endsWith(words)", arg=words)
-            page.wait_for_function("() => !kinodeStudio.document.busy")
-            shows(page, "() => document.querySelectorAll('.strip').length", 0)  # nothing is asked
-            box = "kinodeStudio.document.sketch.boxes.find((box) => box.name === 'motor')"
-            shows(page, f"() => [{box}?.pinned, {box}?.at]", [True, [40, 700]])
-            shows(page, f"() => kinodeStudio.text.text === ({TEXT})()", True)
-            if words == "# three\n":
-                page.keyboard.press("Control+s")
-                page.wait_for_function("() => !kinodeStudio.document.dirty")
-                page.goto("about:blank")
-    assert axis.read_text() == first + "# one\n# two\n# three\n"
-    assert "motor: [40, 700]" in axis.with_name("axis.view.yaml").read_text()
-
-
 def test_what_was_not_saved_survives_a_killed_server(lone_page, axis):
     first = axis.read_text()
     page = lone_page
@@ -101,6 +72,19 @@ def test_what_was_not_saved_survives_a_killed_server(lone_page, axis):
         page.wait_for_function("() => !kinodeStudio.document.dirty")
         page.goto("about:blank")
     assert axis.read_text() == first + "# a remark"
+
+
+def test_what_was_typed_while_the_connection_was_cut_is_not_lost(make_page, axis):
+    page = make_page(**WIDE)
+    first = axis.read_text()
+    with studio(page, axis) as hands:
+        type_at_the_end(page, "# one\n")
+        page.wait_for_function("() => kinodeStudio.document.text.endsWith('# one\\n')")
+        page.evaluate("() => kinodeStudio.connection.socket.close()")
+        page.keyboard.type("# two\n")
+        page.wait_for_function("() => kinodeStudio.document.text.endsWith('# two\\n')")
+        shows(page, "() => document.querySelectorAll('.strip').length", 0)  # nothing is asked
+        assert hands.view.desk.document.text == first + "# one\n# two\n"
 
 
 def test_two_pages_change_one_model_at_the_same_time(make_page, axis):

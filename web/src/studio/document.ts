@@ -22,7 +22,6 @@ interface Change {
   own: boolean;
 }
 
-const MOST_HANDED = 300_000; // characters of a message, which may have 1 MB
 const OF_THE_WHOLE = new Set(["text", "place", "join"]); // gestures of the text and of 3D, which show the whole model
 const EMPTY_SKETCH: Sketch = { version: 0, extent: [0, 0, 0, 0], boxes: [], links: [] };
 
@@ -41,7 +40,6 @@ export class StudioDocument {
   model = 0;
   catalogue: Catalogue = { domains: [], kinds: [], groups: [] };
   settings: StudioSettings = { readOnly: false };
-  private saved = ""; // the text that is saved, as far as this page knows
   private readonly link: StudioLink;
   private readonly listeners = new Set<(news: DocumentNews) => void>();
   private queue: Promise<unknown> = Promise.resolve();
@@ -62,57 +60,36 @@ export class StudioDocument {
   }
 
   // -- open ------------------------------------------------------------------------------------------------------
-  /** Asks for the whole document. With `compare` a text that differs from the page's is told as such: the server came back. */
-  async open(compare = false): Promise<void> {
-    this.reopening ??= this.openNow(compare).finally(() => (this.reopening = null));
+  /** Asks for the whole document. `typed`, if the connection is back, is the page's text with all that was typed since. */
+  async open(typed: string | null = null): Promise<void> {
+    this.reopening ??= this.openNow(typed).finally(() => (this.reopening = null));
     return this.reopening;
   }
 
-  /** The server is back, or another one after it: it gets what this page has, with all that was typed. */
-  async comeBack(typed: string): Promise<void> {
-    const request = this.handOver(typed);
-    if (this.version < 0 || this.readOnly || request === null) return this.open(true);
-    this.reopening ??= this.handOverNow(request).finally(() => (this.reopening = null));
-    return this.reopening;
+  private async openNow(typed: string | null): Promise<void> {
+    this.take((await this.link.ask("studio_open")) as unknown as OpenedStudio, typed);
   }
 
-  private async handOverNow(request: Record<string, unknown>): Promise<void> {
-    const opened = (await this.link.ask("hand_over", request)) as unknown as OpenedStudio;
-    this.take(opened, opened.handed === "conflict");
-  }
-
-  private handOver(typed: string): Record<string, unknown> | null {
-    const { settings, sketch, text, saved, version } = this;
-    if (settings.server === undefined || typed.length + text.length + saved.length > MOST_HANDED) return null;
-    const places = Object.fromEntries(sketch.boxes.filter((box) => box.pinned).map((box) => [box.name, box.at]));
-    const waypoints = Object.fromEntries(sketch.links.filter((link) => (link.waypoints ?? []).length > 0).map((link) => [link.name, link.waypoints]));
-    return { server: settings.server, version, text: typed, known: text === typed ? null : text, saved: saved === text ? null : saved, source: settings.source ?? {}, places, waypoints };
-  }
-
-  private async openNow(compare: boolean): Promise<void> {
-    this.take((await this.link.ask("studio_open")) as unknown as OpenedStudio, compare);
-  }
-
-  private take(opened: OpenedStudio, compare: boolean): void {
+  private take(opened: OpenedStudio, typed: string | null = null): void {
     const had = this.version >= 0 ? this.text : null;
-    const { text, recovered, saved, model = 0, ...state } = opened.document;
-    const other = had !== null && !compare && model !== this.model;
+    const { text, recovered, model = 0, ...state } = opened.document;
+    const other = had !== null && typed === null && model !== this.model;
+    const differs = had !== null && typed !== null && typed !== text;
     this.model = model;
     this.text = text;
-    this.saved = saved ?? text;
     this.recovered = recovered ?? null;
     this.version = state.version;
     this.state = { ...state };
     this.held.clear();
-    const inside = compare && this.box.length > 0;
+    const inside = typed !== null && this.box.length > 0;
     if (!inside) this.box = [];
     this.sketch = (inside ? this.sketch : opened.sketch) ?? EMPTY_SKETCH;
     if (inside) void this.sketchInside();
-    const known = opened.settings?.server === this.settings.server && opened.standing.number < this.standing.number;
-    if (!known) this.standing = opened.standing; // what was pushed before the answer came may be newer
+    if (opened.standing.number >= this.standing.number) this.standing = opened.standing; // what was pushed before the answer came may be newer
     if (opened.catalogue !== undefined) this.catalogue = opened.catalogue;
     if (opened.settings !== undefined) this.settings = opened.settings;
-    this.tell({ kind: "opened", mine: compare && had !== null && had !== text ? had : null, other });
+    this.tell({ kind: "opened", mine: differs && had !== text ? typed : null, other });
+    if (differs && had === text && !this.readOnly) this.replaceText(typed).catch(() => this.tell({ kind: "opened", mine: typed, other: false }));
   }
 
   get problems(): readonly Problem[] {
@@ -266,7 +243,7 @@ export class StudioDocument {
   /** Requests after which the text is another: what they answer is taken, or asked for. */
   private async whole(kind: string, fields: Record<string, unknown>): Promise<void> {
     const answer = await this.alone(() => this.link.ask(kind, fields));
-    if ((answer as Partial<OpenedStudio>).document?.text !== undefined) this.take(answer as unknown as OpenedStudio, false);
+    if ((answer as Partial<OpenedStudio>).document?.text !== undefined) this.take(answer as unknown as OpenedStudio);
     else await this.open();
   }
 
@@ -407,7 +384,6 @@ export class StudioDocument {
 
   private setState(state: Partial<DocumentState>): void {
     this.state = { ...this.state, ...stateOf(state), version: this.version };
-    if (state.dirty === false) this.saved = this.text;
     this.tell({ kind: "state" });
   }
 

@@ -216,10 +216,10 @@ export class StudioPage implements StudioContext {
 
   // -- what comes from outside -----------------------------------------------------------------------------------------
   private stateChanged(state: Connected): void {
-    if (state === "lost") this.notices.ask("lost", "The server is gone. What is on this page stays; it goes on when the server is back.", [{ words: "Try again", act: () => this.connection.retry() }], true);
+    if (state === "lost") this.notices.ask("lost", "The server is gone. What is on this page stays; what was not saved is offered when the model is opened again.", [{ words: "Try again", act: () => this.connection.retry() }], true);
     else if (state === "open") {
       this.notices.clear("lost");
-      this.document.comeBack(this.text?.text ?? this.document.text).catch((error: unknown) => (this.parts.length > 0 ? this.say(errorWords(error), "error") : (this.waiting.textContent = errorWords(error))));
+      this.document.open(this.text?.text ?? this.document.text).catch((error: unknown) => (this.parts.length > 0 ? this.say(errorWords(error), "error") : (this.waiting.textContent = errorWords(error))));
     }
     this.showState();
   }
@@ -244,14 +244,12 @@ export class StudioPage implements StudioContext {
       this.select([], "page");
       this.clearRun("Nothing runs yet.", this.document.model);
     }
-    const typed = this.text?.text ?? null; // with what the server never got
     const first = this.parts.length === 0;
     if (first) this.build();
     if (first && this.host.hasAttribute("data-gallery")) this.gallery();
-    const own = typed !== null && mine !== null ? typed : mine;
-    if (own !== null && own !== this.document.text && !this.readOnly)
+    if (mine !== null && !this.readOnly)
       this.notices.ask("other", "The server came back with another text than this page had.", [
-        { words: "Use this page's text", act: () => void this.try(() => this.document.replaceText(own)) }, { words: "Use the server's", act: () => {} },
+        { words: "Use this page's text", act: () => void this.try(() => this.document.replaceText(mine)) }, { words: "Use the server's", act: () => {} },
       ]);
     const { recovered } = this.document;
     if (recovered !== null)

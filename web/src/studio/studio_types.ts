@@ -24,27 +24,21 @@ export interface DocumentState {
 export interface DocumentData extends DocumentState {
   text: string;
   recovered: { when: string; words: string } | null;
-  /** What is saved, where that is another text. */
-  saved?: string | null;
   /** How many models the server opened before this one. */
   model?: number;
 }
 
 export interface StudioSettings {
   readOnly: boolean;
+  /** As seen from the folder of the studio. */
   file?: string | null;
   folder?: string;
   /** The file name that saving proposes. */
   proposed?: string;
-  autosave?: boolean;
   /** What could not be kept or read beside the model. */
   trouble?: string;
   /** Whether a new model is saved under the proposed name unasked. */
   named?: boolean;
-  /** Tells one server from the next. */
-  server?: string;
-  /** Where the document comes from, for a server that does not know it yet. */
-  source?: Record<string, string>;
 }
 
 export interface OpenedStudio {
@@ -53,8 +47,6 @@ export interface OpenedStudio {
   catalogue: Catalogue;
   standing: Standing;
   settings: StudioSettings;
-  /** What became of the text of a page that came back. */
-  handed?: "same" | "merged" | "conflict";
 }
 
 // -- gestures: each is one step of undo ----------------------------------------------------------------------

@@ -125,7 +125,7 @@ describe("the document of the page", () => {
   it("tells of a text that the server has no longer when it comes back", async () => {
     const { socket, document, news } = await openDocument("saved");
     socket.answer({ kind: "document", version: 2, edits: [[5, 5, " and more"]] });
-    const opening = document.open(true);
+    const opening = document.open("saved and more");
     socket.answer(openedAnswer(2, "saved", 1));
     await opening;
     expect(news.at(-1)).toEqual({ kind: "opened", mine: "saved and more", other: false });
@@ -138,25 +138,16 @@ describe("the document of the page", () => {
     expect(document.text).toBe("saved and more");
   });
 
-  it("hands over what it has to a server that comes back, and asks where both have changed the same", async () => {
+  it("goes on with what was typed while the connection was cut", async () => {
     const { socket, document, news } = await openDocument("saved");
-    document.settings = { readOnly: false, server: "one", source: { model: "arm.yaml" } };
-    socket.answer({ kind: "document", version: 2, edits: [[5, 5, " and more"]], dirty: true });
-    const back = document.comeBack("saved and more and typed");
-    await tick();
-    expect(socket.sent[1]).toEqual({
-      seq: 2, kind: "hand_over", server: "one", version: 2, text: "saved and more and typed", known: "saved and more", saved: "saved", source: { model: "arm.yaml" }, places: {}, waypoints: {},
-    });
-    socket.answer({ ...openedAnswer(2, "saved and more and typed", 1), handed: "merged" });
-    await back;
-    expect(document).toMatchObject({ text: "saved and more and typed", version: 1 });
+    const opening = document.open("saved and typed");
+    socket.answer(openedAnswer(2, "saved", 1));
+    await opening;
     expect(news.at(-1)).toEqual({ kind: "opened", mine: null, other: false });
-    document.settings = { readOnly: false, server: "two", source: {} };
-    const clash = document.comeBack(document.text);
     await tick();
-    expect(socket.sent[2]).toMatchObject({ kind: "hand_over", known: null });
-    socket.answer({ ...openedAnswer(3, "another", 1), handed: "conflict" });
-    await clash;
-    expect(news.at(-1)).toEqual({ kind: "opened", mine: "saved and more and typed", other: false });
+    expect(socket.sent[2]).toMatchObject({ gesture: { do: "text", edits: [[5, 5, " and typed"]] } });
+    socket.answer({ seq: 3, error: { message: "it is read-only now" } });
+    await tick();
+    expect(news.at(-1)).toEqual({ kind: "opened", mine: "saved and typed", other: false });
   });
 });

@@ -24,7 +24,7 @@ import numpy as np
 
 from kinode.algebra.scalars import Array
 from kinode.dynamics.reactions.lost_values import is_shared
-from kinode.errors import ArgumentError
+from kinode.errors import ArgumentError, counted
 from kinode.kernels.derivatives.derivative_words import OF_SYSTEMS, count_columns, shape_of
 from kinode.kernels.kernel_options import DerivativeOptions, Kernel
 from kinode.model.base.fields import short, unknown
@@ -241,7 +241,7 @@ def check_positions(dynamics: Dynamics, of: str, point: EvaluationPoint, result:
         extra = _count_extra(dynamics, point if alone else point.row(k))
         if extra:
             where = "this state" if alone else f"state {k}"
-            more = f"{extra} more freedom{'s' * (extra > 1)} than at positions beside it"
+            more = f"{counted(extra, 'more freedom')} than at positions beside it"
             raise ArgumentError(f"{of}: {where} is a singular position, with {more}: there is no derivative")
     return result
 

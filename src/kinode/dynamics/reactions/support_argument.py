@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from kinode.algebra.scalars import Array
-from kinode.errors import AssemblyError, SupportError
+from kinode.errors import AssemblyError, SupportError, counted, listed
 from kinode.kernels.state import State
 from kinode.model.base.fields import unknown
 from kinode.multibody.loop_statics import DOUBT, Freedom, Support, joints_in_loops, speeds_in_loops
@@ -77,10 +77,10 @@ def _check_independent(dynamics: Dynamics, freedoms: tuple[Freedom, ...], part: 
     """Refuse freedoms that are too few, too many, or not independent."""
     topology = dynamics.topology
     n_free = len(speeds_in_loops(topology)) - len(dynamics.closure.rows)
-    names = _list(freedom_name(dynamics, freedom) for freedom in freedoms)
+    names = listed(freedom_name(dynamics, freedom) for freedom in freedoms)
     if len(freedoms) > n_free:
-        has = f"only {_count(n_free)}" if n_free else "none"
-        message = f"{_count(len(freedoms))} held, {names}, and the loops have {has} that no drive takes"
+        has = f"only {counted(n_free, 'freedom')}" if n_free else "none"
+        message = f"{counted(len(freedoms), 'freedom')} held, {names}, and the loops have {has} that no drive takes"
         raise SupportError(f"hold: {message}")
     if not n_free:
         return
@@ -91,18 +91,19 @@ def _check_independent(dynamics: Dynamics, freedoms: tuple[Freedom, ...], part: 
     left = V[rank:].T  # motions without a support, as columns
     if left.shape[1] == 0:
         return
+    missing = counted(left.shape[1], "freedom")
     able = [
         freedom
         for freedom, rates in speeds.items()
         if np.linalg.norm(rates @ left) > ZERO_SPEED and freedom not in freedoms
     ]
-    choice = _list((freedom_name(dynamics, freedom) for freedom in able), "or")
+    choice = listed((freedom_name(dynamics, freedom) for freedom in able), "or")
     if rank < len(freedoms):
         fails = "does not" if len(freedoms) == 1 else "do not"
         raise SupportError(f"hold: {names} {fails} hold the loops, in which {choice} could still move")
     if freedoms:
-        raise SupportError(f"hold: beside {names} {_count(left.shape[1])} of the loops must be held, by {choice}")
-    message = f"the loops have {_count(left.shape[1])} that no drive takes, and the {part} part depends on who holds"
+        raise SupportError(f"hold: beside {names} {missing} of the loops must be held, by {choice}")
+    message = f"the loops have {missing} that no drive takes, and the {part} part depends on who holds"
     raise SupportError(f"hold: {message}; name {'a joint' if left.shape[1] == 1 else 'joints'}: {choice}")
 
 
@@ -177,23 +178,14 @@ def freedom_name(dynamics: Dynamics, freedom: Freedom) -> str:
     return joint.name if joint.n_u == 1 else f"{joint.name}.{joint.coordinates[freedom[1]][0]}"
 
 
-def _list(names: Iterable[str], last: str = "and") -> str:
-    words = list(names)
-    return " ".join([", ".join(words[:-1]), last, words[-1]]) if len(words) > 1 else "".join(words)
-
-
-def _count(n: int) -> str:
-    return f"{n} freedom{'s' * (n != 1)}"
-
-
 def check_support(dynamics: Dynamics, hold: Support, t: Any, doubt: Array) -> None:
     """Refuse positions in which the support has no lever on the mechanism; ``doubt`` is its squared error, by time."""
     bad = np.flatnonzero(~(np.atleast_1d(doubt) <= DOUBT))
     if not len(bad):
         return
-    support = _list(freedom_name(dynamics, freedom) for freedom in hold or ()) or "the drives"
+    support = listed(freedom_name(dynamics, freedom) for freedom in hold) if hold else "the drives"
     time = float(np.broadcast_to(np.asarray(t, dtype=float).ravel(), np.shape(np.atleast_1d(doubt)))[bad[0]])
-    more = f" and {len(bad) - 1} other time{'s' * (len(bad) > 2)}" if len(bad) > 1 else ""
+    more = f" and {counted(len(bad) - 1, 'other time')}" if len(bad) > 1 else ""
     message = (
         f"{support} cannot hold the mechanism at t = {time:.9g} s{more}: a dead center, or another singular position"
     )

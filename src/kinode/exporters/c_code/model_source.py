@@ -9,7 +9,7 @@ acts.
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from importlib.resources import files
 from typing import Any
@@ -34,6 +34,7 @@ from kinode.jit.program import Program
 from kinode.kernels.kernel_options import DerivativeOptions, Kernel
 from kinode.kernels.rolled.rolled_programs import is_loop_code
 from kinode.kernels.tree_size import is_large
+from kinode.model.component_store import claim_name
 from kinode.ode.compiled_loops import find_source
 from kinode.ode.integrate import begin_run
 from kinode.ode.kernel_spec import KernelSpec
@@ -527,22 +528,10 @@ def enumerate_names(name: str, letter: str, words: str, entries: Sequence[NamedI
     """An enumeration of indices by name; nothing where there are none."""
     if not entries:
         return ""
-    labels = unique_labels(f"{name}_{letter}".upper(), (entry.name for entry in entries))
+    prefix, taken = f"{name}_{letter}".upper(), set[str]()
+    labels = [claim_name(f"{prefix}_{identifier(entry.name).upper()}", taken) for entry in entries]
     lines = [f"    {label}, /* {entry.words} */" for label, entry in zip(labels, entries, strict=True)]
     return "\n".join([f"/* {words} */", f"enum {name}_{words.partition(':')[0].lower()}_index {{", *lines, "};\n"])
-
-
-def unique_labels(prefix: str, names: Iterable[str]) -> list[str]:
-    """A label in C for each name, all different."""
-    labels = list[str]()
-    for name in names:
-        label = first = f"{prefix}_{identifier(name).upper()}"
-        k = 1
-        while label in labels:
-            k += 1
-            label = f"{first}_{k}"
-        labels.append(label)
-    return labels
 
 
 @dataclass(frozen=True)

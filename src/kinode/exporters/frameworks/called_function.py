@@ -24,6 +24,7 @@ from kinode.kernels.kernel_options import Kernel, SharedNames
 from kinode.model.base.fields import unknown
 from kinode.model.quantities import unit_of
 from kinode.optional_packages import need
+from kinode.sheets.text import flush_left
 
 if TYPE_CHECKING:
     from kinode.dynamics.compiled_system import Dynamics
@@ -102,8 +103,7 @@ class ExchangedArguments(Mapping[str, tuple[NamedEntry, ...]]):
             for word in words
             for k, entry in enumerate(self._entries[word])
         ]
-        widths = [max((len(row[k]) for row in rows), default=0) for k in range(5)]
-        return "\n".join("  ".join(text.ljust(w) for text, w in zip(row, widths)).rstrip() for row in rows)
+        return "\n".join(flush_left(rows))
 
 
 def _one(unit: str | tuple[str, ...]) -> str:

@@ -30,6 +30,7 @@ from kinode.kernels.derivatives.derivative_outputs import find_values
 from kinode.kernels.derivatives.derivative_words import OF_SYSTEMS, shape_of
 from kinode.kernels.kernel_options import SharingOptions
 from kinode.kernels.kernel_traces import TracedModel
+from kinode.model.component_store import claim_name
 from kinode.model.quantities import find_quantity, unit_of
 from kinode.multibody import loop_constraints
 from kinode.multibody.given import Given
@@ -278,14 +279,10 @@ def _operations(casadi: Any) -> Mapping[str, Callable[..., Any]]:
 
 def casadi_names(texts: Iterable[str]) -> dict[str, str]:
     """A name that CasADi takes for each text, no two alike: letters, digits and single underscores."""
-    names: dict[str, str] = {}
+    names, taken = dict[str, str](), set[str]()
     for text in texts:
         words = "".join(x if x.isascii() and x.isalnum() else " " for x in text).split()
         name = "_".join(words) or "x"
         name = name if name[0].isalpha() and name not in ("null", "jac", "hess") else f"x_{name}"
-        known, count = name, 1
-        while name in names.values():
-            count += 1
-            name = f"{known}_{count}"
-        names[text] = name
+        names[text] = claim_name(name, taken)
     return names

@@ -30,6 +30,7 @@ from kinode.exporters.robots.robot_tree import (
     make_tree,
     matrix,
     numbers,
+    pose_matrix,
     tidy_array,
     tidy_inertia,
     warn,
@@ -336,13 +337,6 @@ def principal_axes(J: Array) -> tuple[Array, Array]:
     scale = float(abs(J).max())
     moments, R = np.linalg.eigh(J / scale)
     return moments * scale, R * np.sign(np.linalg.det(R))
-
-
-def pose_matrix(R: Array, p: object) -> Array:
-    """A rotation and a position as a 4x4 matrix."""
-    X = np.eye(4)
-    X[:3, :3], X[:3, 3] = R, np.asarray(p, dtype=float)
-    return X
 
 
 def placed(X: Array) -> str:

@@ -104,8 +104,7 @@ def constant_motion(joint: Joint) -> Array | None:
 def _given_pose(system: System, joint: Joint, A: Array, q: Array) -> Array:
     """X_FM of a joint in the axes in which its frames are given."""
     inner = to_matrix(joint.transform(q, joint.form(system.nominal)))
-    turned = np.eye(4)
-    turned[:3, :3] = A
+    turned = pose_matrix(A, np.zeros(3))
     return tidy_array(turned @ inner @ turned.T)
 
 
@@ -146,8 +145,14 @@ def matrix(frame: Frame, system: System) -> Array:
 
 
 def to_matrix(pose: Pose) -> Array:
+    """A pose as a 4x4 matrix."""
+    return pose_matrix(pose.R, pose.p)
+
+
+def pose_matrix(R: Array, p: object) -> Array:
+    """A rotation and a position as a 4x4 matrix."""
     X = np.eye(4)
-    X[:3, :3], X[:3, 3] = np.asarray(pose.R, dtype=float), np.asarray(pose.p, dtype=float)
+    X[:3, :3], X[:3, 3] = np.asarray(R, dtype=float), np.asarray(p, dtype=float)
     return X
 
 
@@ -202,7 +207,7 @@ def find_solids(system: System, body: Body) -> list[ExportedSolid]:
             ExportedSolid(
                 visual.kind,
                 visual.sizes,
-                _pose(np.asarray(R, dtype=float), visual.at),
+                pose_matrix(np.asarray(R, dtype=float), visual.at),
                 visual.role,
                 visual.file,
                 visual.path,
@@ -219,30 +224,24 @@ def _shape(system: System, body: Body) -> ExportedSolid:
     }
     at = [system.nominal(x) for x in shape.at]
     if shape.kind == "box":
-        return ExportedSolid("box", (sizes["x"], sizes["y"], sizes["z"]), _pose(np.eye(3), at))
+        return ExportedSolid("box", (sizes["x"], sizes["y"], sizes["z"]), pose_matrix(np.eye(3), at))
     if shape.kind == "sphere":
-        return ExportedSolid("sphere", (sizes["radius"],), _pose(np.eye(3), at))
+        return ExportedSolid("sphere", (sizes["radius"],), pose_matrix(np.eye(3), at))
     if shape.mesh is not None:
         return _mesh(sizes, at)
     R = TO_AXIS[sizes["axis"]]
     if shape.kind == "rod":
         middle = np.array(at) + 0.5 * sizes["length"] * R[:, 2]
-        return ExportedSolid("cylinder", (THIN * sizes["length"], sizes["length"]), _pose(R, middle))
-    return ExportedSolid("cylinder", (sizes["radius"], sizes["length"]), _pose(R, at))
+        return ExportedSolid("cylinder", (THIN * sizes["length"], sizes["length"]), pose_matrix(R, middle))
+    return ExportedSolid("cylinder", (sizes["radius"], sizes["length"]), pose_matrix(R, at))
 
 
 def _mesh(sizes: dict[str, Any], at: object) -> ExportedSolid:
     """A mesh as readers of robots take it: in the axes of its file, scaled beside the unit that the file states."""
     own = find_file_conventions(sizes["file"])
     scale = sizes["scale"] / own.unit
-    pose, path = _pose(TURNS[sizes.get("up", own.up)], at), str(find_mesh_path(sizes["file"]))
+    pose, path = pose_matrix(TURNS[sizes.get("up", own.up)], at), str(find_mesh_path(sizes["file"]))
     return ExportedSolid("mesh", (scale,) * 3, pose, file=str(sizes["file"]), path=path)
-
-
-def _pose(R: Array, p: object) -> Array:
-    X = np.eye(4)
-    X[:3, :3], X[:3, 3] = R, np.asarray(p, dtype=float)
-    return X
 
 
 def describe_joint(joint: Joint, said: Iterable[str]) -> list[str]:

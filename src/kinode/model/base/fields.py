@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple, TypeVar
 
 import numpy as np
 
-from kinode.errors import Advice, ModelError, Suggestion, find_close, suggest
+from kinode.errors import Advice, ModelError, Suggestion, find_close, listed, suggest
 from kinode.expressions.syntax_tree import Expression
 from kinode.expressions.units import DIMENSIONS
 
@@ -439,7 +439,7 @@ def unknown_fields(what: str, names: Sequence[object], known: Iterable[str]) -> 
 
 def missing_fields(names: Sequence[str]) -> str:
     """A message about several fields that have to be given."""
-    return f"{', '.join(names[:-1])} and {names[-1]} are needed and were not given"
+    return f"{listed(names)} are needed and were not given"
 
 
 def short(raw: Any) -> str:

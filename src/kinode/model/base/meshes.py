@@ -32,6 +32,7 @@ from xml.etree import ElementTree
 import numpy as np
 
 from kinode.algebra.scalars import Array
+from kinode.atomic_files import is_below
 from kinode.errors import Error, ModelError
 from kinode.model.base.bodies import MESH_SUFFIXES, Visual
 from kinode.optional_packages import need
@@ -345,16 +346,9 @@ def find_mesh_file(name: str, model: str | Path | None, packages: Mapping[str, P
     elif folder is not None:
         places.append((folder, os.path.join(folder, name.removeprefix(FILE))))
     for allowed, path in places:  # most are not there: that is seen at once, and where a path leads takes longer
-        if os.path.isfile(path) and _is_below(Path(path), Path(allowed)):
+        if os.path.isfile(path) and is_below(Path(path), Path(allowed)):
             return str(Path(path))
     return None
-
-
-def _is_below(path: Path, folder: Path) -> bool:
-    try:
-        return path.resolve().is_relative_to(folder.resolve())
-    except (OSError, ValueError, RuntimeError):
-        return False
 
 
 def note_undrawn(visuals: Mapping[str, Iterable[Visual]]) -> list[str]:

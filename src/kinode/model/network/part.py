@@ -15,7 +15,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from inspect import get_annotations
 from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple
 
-from kinode.errors import LawError, ModelError, NonSIUnitError, UnitError
+from kinode.errors import LawError, ModelError, NonSIUnitError, UnitError, counted
 from kinode.expressions.equation_parser import (
     Equation,
     parse_equation,
@@ -463,10 +463,8 @@ def check_square(cls: type[Part], rows: Sequence[Row]) -> None:
     need = len(ports) + len(unknowns)
     if len(rows) == need:
         return
-    has = f"{len(rows)} equation{'s' * (len(rows) != 1)}" + (
-        f" ({', '.join(row.name for row in rows)})" if rows else ""
-    )
-    links = f"{len(ports)} port{'s' * (len(ports) != 1)}"
+    has = counted(len(rows), "equation") + (f" ({', '.join(row.name for row in rows)})" if rows else "")
+    links = counted(len(ports), "port")
     vectors = 6 * len(cls.vector_ports)
     links += f", {vectors} components of its vector ports" if vectors else ""
     message = f"needs {need}, one for each of its {links} and {len(unknowns) - vectors} unknowns, and has {has}"

@@ -25,7 +25,7 @@ from typing import Any
 import numpy as np
 
 from kinode.algebra.scalars import Array
-from kinode.errors import Error
+from kinode.errors import Error, listed
 from kinode.results.trajectory import Trajectory
 from kinode.studies.fits.fit_problem import FitProblem, FreeNumber
 
@@ -293,8 +293,8 @@ class Unshown:
         if len(self.names) == 1:
             return f"the data do not show {self.names[0]}"
         changes = ", ".join(f"{name} {share:+.2g} %" for name, share in zip(self.names, self.shares, strict=True))
-        listed = f"{', '.join(self.names[:-1])} and {self.names[-1]}"
-        return f"the data do not show {listed} by themselves: a change of {changes} hardly changes the motion"
+        alone = f"the data do not show {listed(self.names)} by themselves"
+        return f"{alone}: a change of {changes} hardly changes the motion"
 
 
 @dataclass(frozen=True, eq=False)

@@ -13,10 +13,9 @@ import json
 import os
 import threading
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
 from kinode.atomic_files import naming_failures, replacing
 from kinode.errors import Error
@@ -30,17 +29,12 @@ UNTITLED = "untitled"
 
 @dataclass(frozen=True)
 class JournalEntry:
-    """An unsaved document: its text, the text of the file that it was made from, its view, when, and whose it was."""
+    """An unsaved document: its text, when that was, its view, and the process that wrote it."""
 
     text: str
-    base: str
     when: float
     view: str = ""
     process: int = 0
-    server: str = ""
-    """The mark of the server that wrote it, which its pages know."""
-    version: int = -1
-    """Of the document at that server."""
 
     @property
     def words(self) -> str:
@@ -77,12 +71,10 @@ def read_journal(path: Path) -> JournalEntry | None:
         if not path.is_file() or path.stat().st_size > LARGEST:
             return None
         data = json.loads(path.read_text(encoding="utf-8"))
-        whose = data.get("server", ""), data.get("version", -1)
-        entry = JournalEntry(data["text"], data["base"], data["when"], data["view"], data["process"], *whose)
+        entry = JournalEntry(data["text"], data["when"], data["view"], data["process"])
     except (OSError, ValueError, KeyError, TypeError, AttributeError):
         return None
-    texts = (entry.text, entry.base, entry.view, entry.server)
-    numbers = (entry.when, entry.process, entry.version)
+    texts, numbers = (entry.text, entry.view), (entry.when, entry.process)
     right = all(isinstance(x, str) for x in texts) and all(isinstance(x, int | float) for x in numbers)
     return entry if right else None
 
@@ -206,10 +198,7 @@ class Journal:
 
 def _write(path: Path, entry: JournalEntry) -> None:
     path.parent.mkdir(parents=True, exist_ok=True)
-    data: Mapping[str, Any] = {
-        "text": entry.text, "base": entry.base, "when": entry.when, "view": entry.view, "process": os.getpid(),
-        "server": entry.server, "version": entry.version,
-    }  # fmt: skip
+    data = {"text": entry.text, "when": entry.when, "view": entry.view, "process": os.getpid()}
     with naming_failures(path), replacing(path, mode=0o600) as stream:
         stream.write(json.dumps(data).encode())
 

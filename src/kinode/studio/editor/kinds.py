@@ -153,9 +153,14 @@ def place_ports(box: Box) -> None:
 # -- fields ----------------------------------------------------------------------------------------
 def describe_class(cls: type[Component]) -> str:
     """The first sentence of a class, as plain words."""
-    text = " ".join(inspect.cleandoc(cls.__doc__ or "").partition("\n\n")[0].split())
-    end = re.search(r"\.(?=\s|$)", text)
-    return _CODE.sub(r"\1", text[: end.end()] if end else text)
+    return _CODE.sub(r"\1", first_sentence(inspect.cleandoc(cls.__doc__ or "").partition("\n\n")[0]))
+
+
+def first_sentence(text: str) -> str:
+    """The first sentence of a text, on one line."""
+    words = " ".join(text.split())
+    end = words.find(". ")
+    return words[: end + 1] if end >= 0 else words
 
 
 def fields_of(cls: type[Component]) -> list[Plain]:

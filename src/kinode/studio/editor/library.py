@@ -27,13 +27,13 @@ from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from kinode.atomic_files import naming_failures, write_bytes
+from kinode.atomic_files import is_below, naming_failures, write_bytes
 from kinode.editing.draft import ModelDraft, free_name
 from kinode.editing.file_boxes import check_box_file, load_file_box, name_of_file, why_no_box, write_box_file
 from kinode.editing.gestures import plan_gesture
 from kinode.editing.places import box_prefix
 from kinode.editing.spans import apply_edits
-from kinode.errors import ArgumentError, Error, ModelError
+from kinode.errors import ArgumentError, Error, ModelError, counted
 from kinode.example_files import find_examples, first_words
 from kinode.formats.load import load
 from kinode.formats.yaml_text import Map, read_text
@@ -41,11 +41,11 @@ from kinode.importers import ROBOT_FILES
 from kinode.model.circuit_topology import find_circuit_topology
 from kinode.model.component_store import RESERVED
 from kinode.model.system import System
-from kinode.player.diagram_data import MOST_NARROW, NARROW, WIDE
+from kinode.player.diagram_data import MOST_NARROW, NARROW, STYLE, WIDE
 from kinode.studio.document.document_files import ENDING, MODELS, FileThere, ModelView, find_target, new_file, view_path
 from kinode.studio.editor.checked_model import ModelVersion
 from kinode.studio.editor.drawn_circuit import SYMBOL, BoxEntry
-from kinode.studio.editor.kinds import Plain
+from kinode.studio.editor.kinds import Plain, first_sentence
 from kinode.studio.editor.sketch import Sketcher
 from kinode.studio.live.model_watch import Stamp, find_stamp
 from kinode.studio.server.session import Answer, Job
@@ -61,12 +61,11 @@ if TYPE_CHECKING:
 MOST_MODELS = 200
 _DRAWING = threading.Lock()
 LARGEST = 1_000_000  # bytes of a file that is looked into
-_STYLE = re.compile(r"<style>.*?</style>\n?", re.DOTALL)
 _MODEL = re.compile(rb"^[\"{\s]*kinode[\"']?\s*:", re.MULTILINE)
 _ROBOT = re.compile(rb"<(?:robot|mujoco)\b")
 
 
-def list_examples(goes_on: Callable[..., bool] = lambda: True) -> list[Plain]:
+def draw_examples(goes_on: Callable[..., bool] = lambda: True) -> list[Plain]:
     """The examples: file, name, first sentence, and a picture of the circuit."""
     rows = []
     for path in find_examples():
@@ -88,14 +87,14 @@ def _draw(path: Path) -> str:
     try:
         system = load(path)
         width = NARROW if len(find_circuit_topology(system).components) <= MOST_NARROW else WIDE
-        return _STYLE.sub("", diagram(system, width=width, legend=False).svg)
+        return STYLE.sub("", diagram(system, width=width, legend=False).svg)
     except Error:
         return ""
 
 
 def draw_ahead() -> None:
     """Draw all examples in the background, so that the gallery need not wait for them."""
-    threading.Thread(target=list_examples, name="kinode gallery", daemon=True).start()
+    threading.Thread(target=draw_examples, name="kinode gallery", daemon=True).start()
 
 
 def find_example(name: object) -> Path:
@@ -120,12 +119,8 @@ def find_model(folder: Path, name: object) -> Path:
     """The path of a model that lies in a folder or below it; what is hidden, outside or no model is refused."""
     if isinstance(name, str) and "\0" not in name and not any(part.startswith(".") for part in Path(name).parts):
         path = folder / name
-        try:
-            inside = path.resolve().is_relative_to(folder.resolve())
-        except (OSError, ValueError, RuntimeError):
-            inside = False
         ending = path.suffix.lower() in (*MODELS, *ROBOT_FILES) and not path.name.lower().endswith(ENDING)
-        if inside and ending and _is_model(path):
+        if ending and is_below(path, folder) and _is_model(path):
             return path
     raise ArgumentError(f"file: the folder {folder.name} has no model {name!r:.60}")
 
@@ -162,18 +157,17 @@ def _below(folder: Path, depth: int = 0) -> Iterator[Path]:
     """The model files of a library and its folders that are not hidden and lie within it."""
     try:
         entries = sorted(folder.iterdir())[:MOST_LISTED]
-        root = folder.resolve()
-    except (OSError, RuntimeError):
+    except OSError:
         return
     for path in entries:
         try:
-            if path.name.startswith(".") or not path.resolve().is_relative_to(root):
+            if path.name.startswith(".") or not is_below(path, folder):
                 continue
             if path.is_dir() and depth < DEEPEST and not path.is_symlink():
                 yield from _below(path, depth + 1)
             elif path.suffix.lower() in (*MODELS, *ROBOT_FILES) and not path.name.lower().endswith(ENDING):
                 yield path
-        except (OSError, RuntimeError):
+        except OSError:
             continue
 
 
@@ -278,20 +272,17 @@ def describe_file(path: Path) -> str:
         data = None
     notes = data.get("notes") if isinstance(data, Map) else None
     if isinstance(notes, list) and notes and isinstance(notes[0], str):
-        return first_sentence(notes[0])
+        return _few_words(notes[0])
     comment = []
     for line in text.splitlines():
         if not line.startswith("#"):
             break
         comment.append(line.strip("# "))
-    return first_sentence(" ".join(comment))
+    return _few_words(" ".join(comment))
 
 
-def first_sentence(text: str) -> str:
-    """The first sentence of a text."""
-    words = " ".join(text.split())
-    end = words.find(". ")
-    words = words[: end + 1] if end >= 0 else words
+def _few_words(text: str) -> str:
+    words = first_sentence(text)
     return words if len(words) <= LONGEST_WORDS else f"{words[: LONGEST_WORDS - 1]}…"
 
 
@@ -299,7 +290,7 @@ def count_words(system: System) -> str:
     """What a model is made of, where its file says nothing of it."""
     counts = [(len(system.bodies), "body", "bodies"), (len(system.joints), "joint", "joints"),
               (len(system.elements), "other part", "other parts")]  # fmt: skip
-    said = [f"{n} {one if n == 1 else many}" for n, one, many in counts if n]
+    said = [counted(n, one, many) for n, one, many in counts if n]
     return f"{', '.join(said)}." if said else ""
 
 

@@ -42,7 +42,7 @@ import time
 from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Any
 
-from kinode.errors import ArgumentError, Error, ModelError
+from kinode.errors import ArgumentError, Error, ModelError, counted
 from kinode.exporters.export import EXPORTS, file_name, find_export
 from kinode.formulations.formulation_table import FORMULATIONS
 from kinode.model.base.fields import Component
@@ -366,8 +366,8 @@ def describe_model(system: System, whole: bool) -> Plain:
 
     bodies, freedoms = len(system.bodies), sum(joint.n_u for joint in system.joints.values())
     parts = len(system.elements)
-    counted = ((bodies, "body", "bodies"), (freedoms, "freedom", "freedoms"), (parts, "part", "parts"))
-    words = ", ".join(f"{n} {one if n == 1 else many}" for n, one, many in counted if n)
+    counts = ((bodies, "body", "bodies"), (freedoms, "freedom", "freedoms"), (parts, "part", "parts"))
+    words = ", ".join(counted(n, one, many) for n, one, many in counts if n)
     return {
         "size": {
             "bodies": bodies, "freedoms": freedoms, "parts": parts, "words": words or "nothing yet",

@@ -21,14 +21,13 @@ box_sketch     box                             box, version, sketch of the insid
 
 inspect, complete with a law, can_connect and copy take ``box``: the list of subsystems that lead to the open one.  A
 gesture inside it is ``{do: "in", box, gesture}``.
-Pages that come back hand over what they have (hand_over.py).  Those of LiveDesk, which shows the runs, come on top.
+Those of LiveDesk, which shows the runs, come on top.
 Pushed to all pages are ``document``, ``sketch``, ``standing`` (checked_model.py), ``disk``, ``reopen`` (another
 document), and what LiveDesk pushes.  Changes of the text are answered in the order in which they came.
 """
 
 from __future__ import annotations
 
-import secrets
 import time
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
@@ -54,10 +53,9 @@ from kinode.studio.document.model_document import DocumentChange, ModelDocument
 from kinode.studio.editor.checked_model import CheckedVersion, ModelChecker, ModelVersion
 from kinode.studio.editor.comparison import add_comparison_answers
 from kinode.studio.editor.completion import complete_law, complete_text, find_law_problem
-from kinode.studio.editor.hand_over import add_hand_over_answers, source_of
 from kinode.studio.editor.inspection import add_table_answers, inspect_component
 from kinode.studio.editor.kinds import Plain, find_fits, make_catalogue
-from kinode.studio.editor.library import add_library_answers, find_example, find_model, find_models, list_examples
+from kinode.studio.editor.library import add_library_answers, draw_examples, find_example, find_model, find_models
 from kinode.studio.editor.studies import add_study_answers
 from kinode.studio.live.live_desk import LiveDesk
 from kinode.studio.live.model_watch import ModelWatch, Stamp, find_stamp
@@ -94,7 +92,6 @@ class StudioDesk:
 
     def __init__(self, session: Session, file: DocumentFile, folder: Path) -> None:
         self.session, self.folder = session, folder
-        self.mark = secrets.token_hex(8)  # tells this server from one that comes after it
         self.live = LiveDesk(session, file.name)
         self.checker = ModelChecker(self.live)
         self._catalogue = make_catalogue()
@@ -117,7 +114,6 @@ class StudioDesk:
         for kind, answer in asking.items():  # of completions the newest wins; others are asked by several parts
             session.handle(kind, answer, lane="" if kind == "complete" else kind)
         add_box_answers(self)
-        add_hand_over_answers(self)
         add_comparison_answers(self, TEXT_LANE)
         add_table_answers(self)
         add_place_answers(self)
@@ -159,8 +155,7 @@ class StudioDesk:
             if not document.dirty:
                 return None
             view = write_view(document.view, document.file.name)
-            when, at = time.time(), document.version
-            return JournalEntry(document.text, document.file.saved, when, view, server=self.mark, version=at)
+            return JournalEntry(document.text, time.time(), view)
 
     def _say_trouble(self, words: str) -> None:
         self._trouble = words
@@ -240,20 +235,25 @@ class StudioDesk:
         """The document, its sketch, the catalogue, how it stands and the settings."""
         version = self.version()
         file = self.document.file
-        saved = None if file.saved == version.text else file.saved
         state, model = self.document.state(), self.live.model
-        document = {**state, "version": version.version, "text": version.text, "saved": saved, "model": model}
+        document = {**state, "version": version.version, "text": version.text, "model": model}
         return {
             "document": {**document, "recovered": self.kept.offer()},
             "sketch": self.checker.sketch(version),
             "catalogue": {**self._catalogue, **self._declared()},
             "standing": self.checker.standing(version),
             "settings": {
-                "readOnly": self.session.read_only, "file": document["file"], "folder": self.folder.name,
-                "proposed": file.name, "autosave": False, "trouble": self._trouble or file.words,
-                "named": file.named, "server": self.mark, "source": source_of(file, self.folder),
+                "readOnly": self.session.read_only, "file": self._file_below(), "folder": self.folder.name,
+                "proposed": file.name, "trouble": self._trouble or file.words, "named": file.named,
             },
         }  # fmt: skip
+
+    def _file_below(self) -> str | None:
+        """The file of the document as seen from the folder; None before it is saved."""
+        path, folder = self.document.file.path, self.folder.absolute()
+        if path is None:
+            return None
+        return path.relative_to(folder).as_posix() if path.is_relative_to(folder) else path.name
 
     def _declared(self) -> Plain:
         """The catalogue with the kinds that the model declares itself."""
@@ -314,14 +314,10 @@ class StudioDesk:
             raise ArgumentError("nothing was left unsaved")
         if take:
             self.changed(self.document.restore(entry.text, entry.model_view()), job.seq)
-        self.drop_kept()
-        return self.opened()
-
-    def drop_kept(self) -> None:
-        """What a killed server left is in the document now, or not wanted; what the document has is kept first."""
         if self._journal is not None:
-            self._journal.write_now()
+            self._journal.write_now()  # what the document has is kept before what was left goes
         self.kept.drop()
+        return self.opened()
 
     def disk(self, job: Job) -> Answer:
         """End a conflict with the file on the disk."""
@@ -395,4 +391,4 @@ class StudioDesk:
     def gallery(self, job: Job) -> Answer:
         """The examples with their pictures, and the models of the folder."""
         recent = [{"file": name, "name": Path(name).stem, "words": ""} for name in find_models(self.folder)]
-        return {"examples": list_examples(job.goes_on), "recent": recent}
+        return {"examples": draw_examples(job.goes_on), "recent": recent}

@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-import contextlib
 import importlib
 import os
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable
 from contextlib import ExitStack
 from pathlib import Path
 
@@ -13,7 +12,6 @@ from kinode.editing.checked_text import trusting
 from kinode.errors import ArgumentError
 from kinode.player.player_file import find_studio, page_of
 from kinode.studio.document.document_files import DocumentFile, new_file, open_file
-from kinode.studio.document.kept_visits import KeptVisits
 from kinode.studio.editor.library import draw_ahead
 from kinode.studio.editor.panes import add_pane_answers
 from kinode.studio.editor.studio_desk import StudioDesk
@@ -33,7 +31,7 @@ class StudioView(ServedView):
     read_only : bool, default False
         Whether changes are refused.
     port : int
-        0 takes the one that the studio of this model had before, else a free one.
+        0 takes a free one.
     program : str, optional
         The text of the page's program; the built one if left out.
     verify : bool, default True
@@ -68,8 +66,7 @@ class StudioView(ServedView):
         self.session = Session(read_only=read_only)
         gallery = " data-gallery" if path is None else ""
         page = page_of("/studio.js", f"{document.name} - kinode", "data-kinode-studio", gallery)
-        visits = KeptVisits(self.folder if path is None else path.absolute())
-        self.server = _listen(self.session, {"/": page, "/studio.js": body}, port, visits)
+        self.server = Server(self.session, {"/": page, "/studio.js": body}, port=port)
         self.desk = StudioDesk(self.session, document, self.folder)
         self.panes = add_pane_answers(self.desk, self.server.put, verify)
         self.server.start()
@@ -82,14 +79,6 @@ class StudioView(ServedView):
         self.desk.close()
         super().close()
         self._trusted.close()
-
-
-def _listen(session: Session, pages: Mapping[str, str], port: int, visits: KeptVisits) -> Server:
-    """A server at a port, or where one of this model was before: pages that were open then come back to it."""
-    for earlier in [] if port else visits.ports():
-        with contextlib.suppress(ArgumentError):  # another program listens there
-            return Server(session, pages, port=earlier, visits=visits)
-    return Server(session, pages, port=port, visits=visits)
 
 
 def _open_or_new(path: Path) -> DocumentFile:

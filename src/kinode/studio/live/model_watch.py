@@ -7,6 +7,7 @@ import threading
 from collections.abc import Callable
 from pathlib import Path
 
+from kinode.atomic_files import is_below
 from kinode.formats.yaml_files import find_file_names
 
 POLL_SECONDS = 0.3
@@ -73,16 +74,15 @@ def find_stamp(file: Path) -> Stamp:
 def find_named_files(file: Path) -> list[Path]:
     """The file and all files below its folder that its text names, and theirs."""
     found, waiting = dict.fromkeys([file]), [file]
-    folder = file.parent.resolve()
     while waiting and len(found) < MOST_FILES:
         here = waiting.pop()
         for name in _named_in(here):
             path = here.parent / name
             try:
-                known = path in found or not path.is_file() or not path.resolve().is_relative_to(folder)
+                known = path in found or not path.is_file()
             except (OSError, ValueError):
                 continue
-            if not known:
+            if not known and is_below(path, file.parent):
                 found[path] = None
                 waiting.append(path)
     return list(found)

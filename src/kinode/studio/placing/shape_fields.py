@@ -14,6 +14,7 @@ from typing import Any
 
 import numpy as np
 
+from kinode.atomic_files import is_below
 from kinode.editing.draft import ModelDraft
 from kinode.errors import Error
 from kinode.formats.yaml_text import SpanNode, plain_value, read_spans
@@ -41,9 +42,7 @@ def find_mesh_files(place: str | os.PathLike[str] | None) -> tuple[list[str], st
         ]
         if len(names) >= MOST_FILES or count >= MOST_FOLDERS:
             break
-    names = [
-        name for name in names if name.isprintable() and (folder / name).resolve().is_relative_to(folder.resolve())
-    ]
+    names = [name for name in names if name.isprintable() and is_below(folder / name, folder)]
     why = "" if names else f"no {', '.join(MESH_SUFFIXES)} file in the folder of the model"
     return [write_scalar(name) for name in sorted(names)[:MOST_FILES]], why
 

@@ -14,9 +14,6 @@ The gate lets in the browser that was given the address, and no one else:
 
 A request that is refused uses up no token, and is told nothing about what there is.
 
-A server that comes after one that was killed may let in the same browsers (`Visits`): of their cookies only digests
-are kept, in a file of the user alone.
-
 Not covered: cookies know no ports, so a browser shows the cookie to other servers on the same address too; a program
 of another user of this machine that the browser visits there could use it.  Over a network everything is in the clear.
 """
@@ -30,7 +27,6 @@ from dataclasses import dataclass
 from hashlib import sha256
 from hmac import compare_digest
 from threading import Lock
-from typing import Protocol
 from urllib.parse import parse_qsl, unquote_to_bytes
 
 from kinode.errors import ArgumentError
@@ -61,16 +57,6 @@ class Verdict:
         return self.status == 200
 
 
-class Visits(Protocol):
-    """Remembers which browsers were let in, beyond the end of a server: by digests of their cookies."""
-
-    def admitted(self, port: int) -> Sequence[str]:
-        """Digests of the cookies that are good at a port."""
-
-    def admit(self, port: int, digests: Sequence[str]) -> None:
-        """Keep the digests of the cookies that are good at a port; must not fail."""
-
-
 class Gate:
     """Decides on requests by method, target and headers.
 
@@ -82,8 +68,6 @@ class Gate:
         The port in the address bar.
     names : sequence of str
         Further ``host:port`` by which browsers may come, such as the end of a tunnel.
-    visits : Visits, optional
-        Who remembers the browsers that were let in.
 
     Examples
     --------
@@ -99,7 +83,7 @@ class Gate:
     True
     """
 
-    def __init__(self, host: str, port: int, names: Sequence[str] = (), visits: Visits | None = None) -> None:
+    def __init__(self, host: str, port: int, names: Sequence[str] = ()) -> None:
         shown = f"[{host}]" if ":" in host else host.lower()
         self.authority = f"{shown}:{port}"
         self.cookie_name = f"kinode_{port}"
@@ -107,9 +91,8 @@ class Gate:
         for name in names:
             check_authority(name)
             self.authorities.add(name)
-        self._port, self._visits = port, visits
         self._tokens: list[str] = []
-        self._admitted: list[str] = [] if visits is None else [*visits.admitted(port)][-MOST_TOKENS:]
+        self._admitted: list[str] = []
         self._lock = Lock()
 
     def new_token(self) -> str:
@@ -171,8 +154,6 @@ class Gate:
         value = secrets.token_hex(16)
         with self._lock:
             self._admitted = [*self._admitted[1 - MOST_TOKENS :], _digest(value)]
-            if self._visits is not None:
-                self._visits.admit(self._port, self._admitted)
         return f"{self.cookie_name}={value}; Path=/; HttpOnly; SameSite=Strict"
 
 

@@ -36,7 +36,7 @@ from websockets.exceptions import ConnectionClosed
 from websockets.http11 import Request, Response
 
 from kinode.errors import ArgumentError
-from kinode.studio.server.gate import SOCKET, Gate, Visits, check_authority
+from kinode.studio.server.gate import SOCKET, Gate, check_authority
 from kinode.studio.server.session import Session
 
 TYPES = {
@@ -192,8 +192,6 @@ class Server:
         Further ``host:port`` by which browsers come: needed for ``0.0.0.0`` and for tunnels.
     limits : ServerLimits, optional
         Sizes and times.
-    visits : Visits, optional
-        Who remembers the browsers that were let in, so that a later server lets them in too.
 
     Examples
     --------
@@ -205,7 +203,6 @@ class Server:
     def __init__(
         self, session: Session, pages: Mapping[str, str | bytes] | None = None, *, folder: str | Path | None = None,
         host: str = "127.0.0.1", port: int = 0, names: Sequence[str] = (), limits: ServerLimits | None = None,
-        visits: Visits | None = None,
     ) -> None:  # fmt: skip
         if host in WILDCARDS and not names:
             raise ArgumentError(
@@ -220,7 +217,7 @@ class Server:
             check_authority(name)
         self._socket = _bind(host, port)
         self.host, self.port = host, int(self._socket.getsockname()[1])
-        self.gate = Gate(host, self.port, names, visits)
+        self.gate = Gate(host, self.port, names)
         self._shown = names[0] if host in WILDCARDS else self.gate.authority
         self._pages: dict[str, Resource] = {}
         try:

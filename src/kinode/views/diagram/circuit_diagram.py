@@ -9,22 +9,17 @@ from __future__ import annotations
 
 import math
 import os
-from collections.abc import Iterator
 from dataclasses import dataclass, field
 from html import escape
 from itertools import pairwise
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
 from kinode.atomic_files import write_text
 from kinode.dynamics.compiled_system import Dynamics
-from kinode.errors import ArgumentError, Error
-from kinode.model.base.element import ELEMENTS
+from kinode.errors import ArgumentError, Error, counted
 from kinode.model.circuit_topology import ENERGY, INFORMATION, VECTOR
-from kinode.model.constraints.constraint import CONSTRAINTS
-from kinode.model.joints.joint import JOINTS, Joint
-from kinode.model.network.domain import GROUND, domain_of_coordinate
-from kinode.model.network.part import Part
+from kinode.model.network.domain import GROUND
 from kinode.model.system import System
 from kinode.simulation.run_arguments import find_model
 from kinode.views.diagram import circuit_symbols
@@ -34,10 +29,6 @@ from kinode.views.diagram.circuit_layout import Layout
 from kinode.views.diagram.link_marks import BUNDLE, branch_numbers, links_at, number_nodes, parallel_lines
 from kinode.views.diagram.link_routing import OUTWARD, Router, port_point
 from kinode.views.style import COLORS, INK, MUTED
-
-if TYPE_CHECKING:
-    from kinode.model.base.fields import Component
-
 
 Plain = dict[str, Any]
 Extent = tuple[float, float, float, float]  # left, top, width, height
@@ -96,37 +87,6 @@ def _plain_link(circuit: CircuitGraph, link: Connection) -> Plain:
     }
 
 
-# -- ports of kinds --------------------------------------------------------------------------------
-def kind_ports() -> dict[str, list[Plain]]:
-    """The ports of every kind of joint, constraint and element: name, kind of link, domain.
-
-    Energy ports of joints are their freedoms; an element that acts in a joint has a port for its freedoms, whose domain
-    is that of the joint.
-
-    Examples
-    --------
-    >>> from kinode.views.diagram.circuit_diagram import kind_ports
-    >>> [(port["name"], port["domain"]) for port in kind_ports()["dc_motor"]]
-    [('plus', 'electrical'), ('minus', 'electrical'), ('shaft', 'rotational')]
-    """
-    registered = (*JOINTS.items(), *CONSTRAINTS.items(), *ELEMENTS.items())
-    return {kind: list(_ports_of(component)) for kind, component in registered}
-
-
-def _ports_of(component: type[Component]) -> Iterator[Plain]:
-    domains = component.ports() if issubclass(component, Part) else {}
-    for name, (_, spec) in component.specs().items():
-        if spec.shape == "frame":
-            yield {"name": name, "kind": VECTOR, "domain": ""}
-        elif spec.shape == "joint":
-            yield {"name": name, "kind": ENERGY, "domain": ""}
-        elif name in domains:
-            yield {"name": name, "kind": ENERGY, "domain": domains[name].kind}
-    if issubclass(component, Joint):
-        for name, unit in component.coordinates:
-            yield {"name": name, "kind": ENERGY, "domain": domain_of_coordinate(unit).kind}
-
-
 MARGIN = 24.0
 WIDTH = 1600.0  # of a page: letters stay readable
 LEAST_WIDTH = 240.0
@@ -174,7 +134,7 @@ class Diagram:
 
     def __repr__(self) -> str:
         counts = f"{len(self.components)} components, {len(self.links)} links"
-        return f"<Diagram: {counts}, {self.crossings} crossing{'s' * (self.crossings != 1)}>"
+        return f"<Diagram: {counts}, {counted(self.crossings, 'crossing')}>"
 
     def _repr_svg_(self) -> str:
         return self.svg

@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from kinode.algebra.scalars import Array
-from kinode.errors import ArgumentError
+from kinode.errors import ArgumentError, counted
 from kinode.model.base.fields import short
 from kinode.model.system import System
 from kinode.symbolic.explanation import Explanation
@@ -79,7 +79,7 @@ def _circuit_steps(explanation: Explanation) -> list[BuildingStep]:
         if len(head) == 2:  # what was compared, and how far it is apart
             notes = [f"{words.partition(':')[0]}: {apart}" for words, apart in rows]
         else:
-            notes = [_count(len(rows), head[0])] if rows else [_count(len(step.items), "formula")]
+            notes = [counted(len(rows), head[0])] if rows else [counted(len(step.items), "formula")]
         steps.append(BuildingStep(step.title, tuple(notes), number=str(k + 1)))
     return steps
 
@@ -140,38 +140,39 @@ class _Told:
 
     def bodies(self) -> list[str]:
         n, tiers = len(self.nodes), len(self.scheme_tiers.tiers)
-        rotors = f", {_count(n - tiers, 'rotor')} of drives" if self.units else ""
+        rotors = f", {counted(n - tiers, 'rotor')} of drives" if self.units else ""
         earth = self.scheme_tiers.earth
         base = "the world is the inertial frame"
         if earth is not None:
             base = f"{earth.name}: the world {earth.words}" if earth.turning is not None else f"{earth.name}: center O"
-        return [f"{_count(n, 'body', 'bodies')}: {_count(tiers, 'tier')}{rotors}", base]
+        return [f"{counted(n, 'body', 'bodies')}: {counted(tiers, 'tier')}{rotors}", base]
 
     def scheme(self) -> list[str]:
         centers = sum(tier.has_center for tier in self.scheme_tiers.tiers)
         drives = (
-            [f"{_count(len(self.units), 'drive pole')} with rotor{'s' * (len(self.units) > 1)}"] if self.units else []
+            [f"{counted(len(self.units), 'drive pole')} with rotor{'s' * (len(self.units) > 1)}"] if self.units else []
         )
-        return [f"{_count(len(self.scheme_tiers.tiers), 'pole')}, {_count(centers, 'mass center')}", *drives]
+        return [f"{counted(len(self.scheme_tiers.tiers), 'pole')}, {counted(centers, 'mass center')}", *drives]
 
     def motions(self) -> list[str]:
         kinds = (("free", self.free), ("prescribed", self.prescribed), ("geared", self.geared), ("fixed", self.fixed))
         joints = ", ".join(f"{len(own)} {word}" for word, own in kinds if own)
         layout = self.topology.layout
         names = [f"q = {', '.join(joint.name for joint in self.free)}"] if 0 < len(self.free) <= 4 else []
-        return [f"joints: {joints}", f"{_count(layout.n_u, 'free speed')}, {_count(layout.n_q, 'coordinate')}", *names]
+        sizes = f"{counted(layout.n_u, 'free speed')}, {counted(layout.n_q, 'coordinate')}"
+        return [f"joints: {joints}", sizes, *names]
 
     def parameters(self) -> list[str]:
         total = sum(tier.mass for tier in self.scheme_tiers.by_node)
         g = [self.system.nominal(x) for x in self.system.gravity]
         words = [f"{number(total)} kg in all, gravity {vector_text(np.array(g, dtype=float))} m/s\u00b2"]
         n = len(self.system.parameters)
-        return words + ([f"{_count(n, 'parameter')}"] if n else [])
+        return words + ([f"{counted(n, 'parameter')}"] if n else [])
 
     def outward(self) -> list[str]:
         turning = self._largest("Angular velocities", "rad/s")
         velocity, acceleration = self._largest("Velocities", "m/s"), self._largest("Accelerations", "m/s^2")
-        return [f"\u03c9, \u03b5, v, W of {_count(len(self.nodes), 'body', 'bodies')}",
+        return [f"\u03c9, \u03b5, v, W of {counted(len(self.nodes), 'body', 'bodies')}",
                 f"up to {turning}, {velocity}, {acceleration}"]  # fmt: skip
 
     def loop_answer(self) -> list[str]:
@@ -182,17 +183,17 @@ class _Told:
         if not self.topology.constrained:
             return ["not needed here"]
         return [
-            f"{_count(len(independent_rows(self.topology)), 'independent row')} of constraints, as many multipliers"
+            f"{counted(len(independent_rows(self.topology)), 'independent row')} of constraints, as many multipliers"
         ]
 
     def free_bodies(self) -> list[str]:
         n = len(self.nodes)
         elements = len(self.system.elements)
-        loads = f"weight and {_count(elements, 'element')}" if elements else "weight"
+        loads = f"weight and {counted(elements, 'element')}" if elements else "weight"
         return [f"6 {TIMES_SIGN} {n} = {6 * n} equations; loads: {loads}"]
 
     def inward(self) -> list[str]:
-        return [f"{_count(len(self.nodes), 'joint')} from the tips to the world",
+        return [f"{counted(len(self.nodes), 'joint')} from the tips to the world",
                 f"up to {self._largest('Couple the bodies', 'N')}"]  # fmt: skip
 
     def elimination(self) -> list[str]:
@@ -200,7 +201,7 @@ class _Told:
         reactions = sum(6 - node.joint.n_u for node in self.nodes)
         given = 6 * n - reactions - n_u
         held = f" \u2212 {given} along prescribed and geared motions" if given else ""
-        return [f"{6 * n} \u2212 {reactions} reactions{held}", f"= {_count(n_u, 'equation')}"]
+        return [f"{6 * n} \u2212 {reactions} reactions{held}", f"= {counted(n_u, 'equation')}"]
 
     def drive_answer(self) -> list[str]:
         return ["yes"] if self.has_drives else ["no"]
@@ -209,11 +210,11 @@ class _Told:
         if not self.has_drives:
             return ["not needed here"]
         ratios = ", ".join(f"{TIMES_SIGN} {number(unit.ratio)}" for unit in self.units[:4])
-        notes = [f"{_count(len(self.units), 'drive unit')}: {ratios}{', ...' if len(self.units) > 4 else ''}"]
+        notes = [f"{counted(len(self.units), 'drive unit')}: {ratios}{', ...' if len(self.units) > 4 else ''}"]
         notes = notes if self.units else []
-        notes += [f"laws along {_count(len(self.laws), 'joint')}"] if self.laws else []
+        notes += [f"laws along {counted(len(self.laws), 'joint')}"] if self.laws else []
         parts = len(self.system.parts)
-        return notes + ([f"{_count(parts, 'part')} of networks"] if parts else [])
+        return notes + ([f"{counted(parts, 'part')} of networks"] if parts else [])
 
     def solution(self) -> list[str]:
         n = self.topology.n_u
@@ -234,10 +235,6 @@ class _Told:
                 word = name.removeprefix("accelerations by ").partition(":")[0]
                 notes.append(f"{'residual' if word.startswith('what has') else word} {apart}")
         return _joined(notes, 46)
-
-
-def _count(n: int, one: str, many: str = "") -> str:
-    return f"{n} {one if n == 1 else many or one + 's'}"
 
 
 def _some(names: Sequence[str], most: int = 4) -> str:

@@ -73,7 +73,7 @@ export class BoxTrail implements StudioPart {
   /** The file that is shown, seen from the folder of the studio; empty before it is saved. */
   private fileShown(): string {
     const { file, settings } = this.context.document;
-    const known = settings.source?.["model"];
+    const known = settings.file ?? undefined;
     return file !== null && known !== undefined && (known === file || known.endsWith(`/${file}`)) ? known : (file ?? "");
   }
 
