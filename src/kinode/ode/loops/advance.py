@@ -1,8 +1,6 @@
 """The main loop of a run, the same for every method: steps, output, breaks, clock ticks, events; and that of a stepper.
 
-``counts.pending`` holds the next action: a step, its output, the changes at its end, the output after them. A method of
-the loop language takes its step here. For an external solver the loop returns to request a step
-(``Outcome.STEP_WANTED``) or a state within one (``Outcome.STATE_WANTED``).
+``counts.pending`` holds the next action: a step, its output, the changes at its end, the output after them.
 
 A stepper advances a run by one interval, without output: as many steps as clocks, events and breaks in it need, with
 all their changes. New inputs act from the start of the interval on: the slope is evaluated anew, and modes are made
@@ -40,21 +38,16 @@ def _copy(run: RunMemory, source: Floats, target: Floats) -> None:
 
 
 def _write_row(run: RunMemory, t: float, at_end: bool) -> int:
-    """Store the state at a time of the step; ``STATE_WANTED`` if an external solver has to give it first."""
-    output, step = run.output, run.step
+    """Store the state at a time of the step."""
+    output = run.output
     if output.written >= output.room:
         return Outcome.ROWS_FULL
     row = tail(output.y, output.written * run.model.n)
     if at_end:
         _copy(run, run.state.y_new, row)
-    elif run.method.stepping != Stepping.OUTSIDE:
+    else:
         sample(run, t, row)
         project(run, t, row)
-    elif step.t_requested == t:
-        _copy(run, run.state.between, row)
-    else:
-        step.t_requested = t
-        return Outcome.STATE_WANTED
     output.t[output.written] = t
     output.written += 1
     output.next_time += 1
@@ -132,11 +125,6 @@ def _finish_step(run: RunMemory) -> None:
     run.counts.pending = Pending.EVENT if run.counts.pending == Pending.STEPPED_TO_EVENT else Pending.READY
 
 
-def ask_for_step(run: RunMemory) -> int:
-    """Let an external solver take the step."""
-    return Outcome.STEP_WANTED
-
-
 def advance_by(take_step: Callable[[RunMemory], int], with_events: bool = True) -> Callable[[RunMemory], int]:
     """The main loop with a function that takes one step; only what that function needs is compiled with it.
 
@@ -188,7 +176,6 @@ advance_adaptive = advance_by(take_adaptive_step)
 advance_adaptive_plain = advance_by(take_plain_step, False)
 advance_fixed = advance_by(take_fixed_step)
 advance_fixed_plain = advance_by(fixed_step_by(False), False)
-advance_outside = advance_by(ask_for_step)
 advance_implicit = advance_by(take_radau_step)
 
 

@@ -153,8 +153,6 @@ class StepTimes(Struct):
     """Length to try next; with fixed steps the length of all."""
     t_start: float
     t_end: float
-    t_requested: float
-    """Time within the step for which ``state.between`` is requested or holds."""
     previous_error: float
     """Error of the step before, relative to the tolerance."""
     end_correction: float
