@@ -138,7 +138,7 @@ class LoopRun:
         self.span, self.given_times = span, times
         run.step.origin, run.step.t_end = span[0], span[1] - span[0]
         run.step.least = LEAST_STEP * abs(run.step.t_end)
-        run.step.previous_error, run.counts.failed = 1e-4, -1
+        run.step.previous_error, run.counts.failed, run.counts.goal = 1e-4, -1, -1
         run.method.max_steps = max_steps
         run.method.weights = floats_of(np.zeros(stages))
         self.times = np.zeros(0) if times is None else times - span[0]

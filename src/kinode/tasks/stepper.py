@@ -109,7 +109,7 @@ class Stepper:
             max_steps=ENDLESS, memory=self._memory.run,
         )  # fmt: skip
         run, memory = self._memory.run, self._memory
-        run.method.max_steps = ENDLESS
+        run.method.max_steps = run.counts.budget = ENDLESS
         run.model.p, run.model.inputs = floats_of(self._p), floats_of(self._inputs)
         memory.n_inputs, memory.given = self.inputs.size, floats_of(self.inputs)
         memory.spacing = self.dt
