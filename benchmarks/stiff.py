@@ -3,16 +3,14 @@
     python benchmarks/stiff.py               all of it; writes docs/reference/benchmarks.md
     python benchmarks/stiff.py --quick       fewer rounds and tolerances; writes nothing
 
-CVODE is the BDF of SUNDIALS with kinode's compiled rate and exact Jacobian, in two ways: called through Python
-(``method="cvode"``, or the same without the refusal of loops, where the constraints hold by themselves), and in C, with
-no Python within a step (``compiled_cvode.py``; it needs a C compiler). Each method runs at several tolerances. The
-error of a run is the largest of all states at fifty times, each relative to its largest value, against the explicit
-method of order 8 at a tight tolerance. What
-CVODE takes for the error of the Radau method is read off its curve, at each of the tolerances. A round goes through all
-systems, tolerances and methods, and gives ratios of times that were measured within a moment; the median of the rounds
-counts, since the speed of a shared machine changes by half from one moment to the next. Seconds are those of the
-processor, the least of all rounds. kinode's are those of ``kn.simulate``. The exit code is 1 when what was asked for
-is missed, against CVODE in C where there is a compiler.
+CVODE is the BDF of SUNDIALS with kinode's compiled rate and exact Jacobian, in C, with no Python within a step
+(``compiled_cvode.py``; it needs a C compiler). Both methods run at several tolerances. The error of a run is the
+largest of all states at fifty times, each relative to its largest value, against the explicit method of order 8 at a
+tight tolerance. What CVODE takes for the error of the Radau method is read off its curve, at each of the tolerances. A
+round goes through all systems, tolerances and methods, and gives ratios of times that were measured within a moment;
+the median of the rounds counts, since the speed of a shared machine changes by half from one moment to the next.
+Seconds are those of the processor, the least of all rounds. kinode's are those of ``kn.simulate``. The exit code is 1
+when what was asked for is missed.
 """
 
 from __future__ import annotations
@@ -31,7 +29,6 @@ import numpy as np
 import kinode as kn
 import measure
 from compiled_cvode import CompiledCvode, available
-from kinode.ode.cvode import integrate_stiff
 from kinode.ode.integrate import begin_run
 from kinode.simulation.run_kernels import find_kernel
 from kinode.simulation.time_events import find_law_times
@@ -41,15 +38,14 @@ from stiff_models import StiffCase, find_cases
 ROOT = Path(__file__).resolve().parent.parent
 ASKED = 3.0  # times as fast as CVODE at equal error
 TOLERANCES = (1e-5, 1e-6, 1e-7, 1e-8, 1e-9, 1e-10)
-TIGHTER = (1e-11, 1e-12)  # of CVODE in C alone: it needs them for the errors of the others
+TIGHTER = (1e-11, 1e-12)  # of CVODE alone: it needs them for the errors of the other
 SHOWN = 1e-8  # the default tolerance
 SAMPLES = 50
 ROUNDS = 25
 REPETITIONS = 3  # in a turn, of runs that take milliseconds
-ROUNDS_IN_PYTHON = 1  # of CVODE through Python, which takes seconds
 HEADINGS = [
     "stiff system", "error", "kinode's `stiff`", "CVODE in C", "times as fast", "asked", "at the other tolerances",
-    "CVODE through Python", "steps", "evaluations", "Jacobians",
+    "steps", "evaluations", "Jacobians",
 ]  # fmt: skip
 
 
@@ -68,17 +64,12 @@ Run = Callable[[float], tuple[float, Any, int, int, int]]
 """Seconds, states at the times, steps, evaluations, Jacobians; for a relative tolerance."""
 
 
-def through_simulate(dynamics: kn.Dynamics, case: StiffCase, method: str, times: Any) -> Run:
-    """A method of ``kn.simulate``."""
+def by_kinode(dynamics: kn.Dynamics, case: StiffCase, times: Any) -> Run:
+    """The method for stiff systems of ``kn.simulate``."""
 
     def run(rtol: float) -> tuple[float, Any, int, int, int]:
-        start, options = process_time(), {"rtol": rtol, "atol": rtol / 100}
-        if method == "cvode" and dynamics.topology.constrained:
-            found = integrate_stiff(
-                dynamics.rate, dynamics.rate_jacobian, dynamics.initial.y, 0.0, case.until, times=times, **options
-            )
-            return process_time() - start, found.y, found.steps, found.evaluations, 0
-        made = kn.simulate(dynamics, case.until, method=method, times=times, **options)
+        start = process_time()
+        made = kn.simulate(dynamics, case.until, method="stiff", times=times, rtol=rtol, atol=rtol / 100)
         seconds = process_time() - start
         return seconds, made.y, made.facts["steps"], made.facts["evaluations"], 0
 
@@ -118,19 +109,17 @@ class Comparison:
         dynamics, times = kn.compile(case.system), np.linspace(0.0, case.until, SAMPLES)
         tight = kn.simulate(dynamics, case.until, method="dop853", times=times, rtol=1e-12, atol=1e-14)
         self.exact, self.size = tight.y, np.abs(tight.y).max(axis=0) + 1e-9
-        self.methods = {name: through_simulate(dynamics, case, name, times) for name in ("stiff", "cvode")}
-        self.methods |= {"c": in_c(dynamics, case, times)} if available() else {}
-        self.peer = "c" if "c" in self.methods else "cvode"
+        self.methods = {"stiff": by_kinode(dynamics, case, times), "cvode": in_c(dynamics, case, times)}
         self.curves: dict[str, dict[float, Point]] = {name: {} for name in self.methods}
         self.ratios: list[list[float]] = []
 
-    def take_round(self, turn: int) -> None:
-        """All methods at all tolerances, and how many times as long the peer takes for the error of each."""
+    def take_round(self) -> None:
+        """Both methods at all tolerances, and how many times as long CVODE takes for the error of each."""
         found: dict[str, dict[float, Point]] = {name: {} for name in self.methods}
         for rtol, name in product((*self.tolerances, *TIGHTER), self.methods):
-            if (rtol in TIGHTER and name != "c") or (turn >= ROUNDS_IN_PYTHON and name == "cvode"):
+            if rtol in TIGHTER and name != "cvode":
                 continue
-            for _ in range(1 if name == "cvode" else REPETITIONS):
+            for _ in range(REPETITIONS):
                 seconds, y, *counts = self.methods[name](rtol)
                 if rtol not in found[name] or seconds < found[name][rtol].seconds:
                     found[name][rtol] = Point(seconds, float((np.abs(y - self.exact) / self.size).max()), *counts)
@@ -138,7 +127,7 @@ class Comparison:
             for rtol, point in points.items():
                 known = self.curves[name].get(rtol, point)
                 self.curves[name][rtol] = min(known, point, key=lambda point: point.seconds)
-        peer = list((found[self.peer] or self.curves[self.peer]).values())
+        peer = list(found["cvode"].values())
         own = found["stiff"].values()
         self.ratios.append([at_error(peer, point.error, lambda point: point.seconds) / point.seconds for point in own])
 
@@ -159,7 +148,7 @@ def at_error(curve: list[Point], error: float, what: Callable[[Point], float]) -
 
 def row_of(found: Comparison) -> tuple[list[str], float]:
     """A row of the table, and how many times as fast: the median of the rounds."""
-    own, peer, case = found.curves["stiff"][SHOWN], found.curve(found.peer), found.case
+    own, peer, case = found.curves["stiff"][SHOWN], found.curve("cvode"), found.case
     jacobians = count_jacobians(case)
     counts = [
         (mine, at_error(peer, own.error, what))
@@ -176,7 +165,6 @@ def row_of(found: Comparison) -> tuple[list[str], float]:
         case.title, f"{own.error:.0e}", time_words(own.seconds),
         time_words(at_error(peer, own.error, lambda point: point.seconds)), f"{ratios[shown]:.3g}", f"{ASKED:.0f}",
         f"{min(others):.3g} to {max(others):.3g}",
-        time_words(at_error(found.curve("cvode"), own.error, lambda point: point.seconds)),
         *(f"{mine}, {other:.0f}" for mine, other in counts),
     ], float(ratios[shown])  # fmt: skip
 
@@ -194,12 +182,14 @@ def main() -> int:
     parser.add_argument("--quick", action="store_true", help="fewer rounds and tolerances; writes nothing")
     parser.add_argument("--only", help="systems whose title has this text; writes nothing")
     options = parser.parse_args()
+    if not available():
+        parser.error("CVODE is compared in C: it needs a C compiler, and scikit-sundae")
     tolerances = (1e-6, 1e-8, 1e-10) if options.quick else TOLERANCES
     cases = [case for case in find_cases() if not options.only or options.only in case.title]
     comparisons = [Comparison(case, tolerances) for case in cases]
-    for turn in range(5 if options.quick else ROUNDS):
+    for _ in range(5 if options.quick else ROUNDS):
         for comparison in comparisons:
-            comparison.take_round(turn)
+            comparison.take_round()
     rows, ratios = [], []
     for comparison in comparisons:
         row, ratio = row_of(comparison)

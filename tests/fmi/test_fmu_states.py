@@ -100,6 +100,12 @@ def test_derivatives_without_those_of_the_fmu_are_differences(version):
     np.testing.assert_allclose(by_tau.matrix, [[0.5 / 0.25**2, 2 * 0.1 / 0.25]], rtol=1e-7)
 
 
+def test_second_derivatives_are_refused_by_name():
+    dynamics = kn.compile(make_lag(2))
+    with pytest.raises(kn.ArgumentError, match="second_derivatives: lag is an FMU, of which first derivatives alone"):
+        dynamics.second_derivatives(0.0, [], [], z=[0.5], of="rate", along={"t": 1})
+
+
 def test_the_tape_in_plain_python_gives_the_same():
     from kinode.jit.program import interpret
     from kinode.kernels.kernel_options import Kernel

@@ -30,7 +30,7 @@ def block(**fields):
 
 
 # -- sticking --------------------------------------------------------------------------------------
-@pytest.mark.parametrize("method", ["dopri5", "rk4", "stiff", "cvode"])
+@pytest.mark.parametrize("method", ["dopri5", "rk4", "stiff"])
 def test_a_block_on_a_belt_sticks_and_slips_with_the_period_of_the_textbook(method):
     """With d = (mu_s - mu) m g / k and w = sqrt(k/m): T = 2 d / v + 2 (pi - atan(w d / v)) / w."""
     m, k, v, mu_s, mu = 1.0, 100.0, 0.1, 0.4, 0.2
@@ -43,7 +43,6 @@ def test_a_block_on_a_belt_sticks_and_slips_with_the_period_of_the_textbook(meth
     how = {
         "rk4": {"step": 1e-3},
         "stiff": {"rtol": 1e-11, "atol": 1e-13},
-        "cvode": {"rtol": 1e-9, "atol": 1e-11},
         "dopri5": {"rtol": 1e-11, "atol": 1e-13},
     }
     run = kn.simulate(system, 5.0, method=method, **how[method])
@@ -51,9 +50,7 @@ def test_a_block_on_a_belt_sticks_and_slips_with_the_period_of_the_textbook(meth
     period = 2 * d / v + 2 * (np.pi - np.arctan2(d * w, v)) / w
     starts = began(run, "rub", "slides back")
     assert len(starts) == 6
-    np.testing.assert_allclose(
-        np.diff(starts), period, rtol={"dopri5": 1e-9, "rk4": 1e-7, "stiff": 1e-9, "cvode": 1e-6}[method]
-    )
+    np.testing.assert_allclose(np.diff(starts), period, rtol={"dopri5": 1e-9, "rk4": 1e-7, "stiff": 1e-9}[method])
     stuck = run["rub.friction.mode"] == 0
     assert stuck.any() and not run["rub.u"][stuck].any()
 

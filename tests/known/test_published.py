@@ -18,13 +18,11 @@ def pendulum(mass, arm, inertia, gravity, angle):
 
 
 @pytest.mark.parametrize("angle", [0.1, 1.5, 3.0])
-@pytest.mark.parametrize(
-    ("options", "tolerance"), [(TIGHT, 1e-9), ({}, 2e-5), ({"method": "stiff"}, 2e-5), ({"method": "cvode"}, 1e-3)]
-)
+@pytest.mark.parametrize(("options", "tolerance"), [(TIGHT, 1e-9), ({}, 2e-5), ({"method": "stiff"}, 2e-5)])
 def test_pendulum_in_closed_form(angle, options, tolerance):
     """sin(q/2) = k sn(K - w t), with k = sin(q0/2), w^2 = m g d / (I + m d^2): any book on elliptic functions.
 
-    From 3.0 rad the body stands still near the top, where errors grow a thousandfold; BDF keeps 40 times larger ones.
+    From 3.0 rad the body stands still near the top, where errors grow a thousandfold.
     """
     mass, arm, inertia, gravity = 2.0, 0.7, 0.3, 9.81
     run = kn.simulate(pendulum(mass, arm, inertia, gravity, angle), 10.0, samples=101, **options)

@@ -5,16 +5,12 @@ The test set is F. Mazzia, C. Magherini, Test Set for Initial Value Problem Solv
 
 from __future__ import annotations
 
-import sys
-
 import numpy as np
 import pytest
 from mechanisms import ANDREWS_ANGLES, andrews
 
 import kinode as kn
 from kinode.kernels.derivatives import derivative_words
-from kinode.ode.cvode import integrate_stiff
-from kinode.ode.method_table import METHODS
 from kinode.simulation import run_kernels
 from kinode.studies.batch import run_many
 
@@ -226,23 +222,23 @@ def test_a_long_chain_with_stiff_joints(how, monkeypatch):
     assert stiff.facts["steps"] < 0.05 * short.facts["steps"]
 
 
+def test_the_bdf_of_sundials_agrees():
+    """CVODE by scikit-sundae, with the same rate and Jacobian."""
+    CVODE = pytest.importorskip("sksundae.cvode").CVODE
+    dynamics = kn.compile(car_axis())
+
+    def rate(t, y, y_dot):
+        y_dot[:] = dynamics.rate(t, y)
+
+    def jacobian(t, y, y_dot, matrix):
+        matrix[:] = dynamics.rate_jacobian(t, y)
+
+    run = kn.simulate(dynamics, 0.5, method="stiff", samples=6, **TIGHT)
+    other = CVODE(rate, method="BDF", jacfn=jacobian, max_num_steps=100_000, **TIGHT)
+    assert np.abs(other.solve(run.t, run.y[0]).y - run.y).max() < 1e-6
+
+
 # -- messages ----------------------------------------------------------------------------------------------------------
-def test_cvode_agrees_where_it_serves():
-    system = car_axis()
-    runs = [kn.simulate(system, 0.5, method=method, samples=6, **TIGHT) for method in ("stiff", "cvode")]
-    assert np.abs(runs[0].y - runs[1].y).max() < 1e-6
-    assert METHODS["stiff"].keeps_loops_closed and not METHODS["cvode"].keeps_loops_closed
-
-
-def test_without_its_package_cvode_is_refused_and_stiff_is_not(monkeypatch):
-    monkeypatch.setitem(sys.modules, "sksundae.cvode", None)
-    with pytest.raises(kn.ArgumentError, match="'cvode' needs the package scikit-sundae; 'stiff' needs no other"):
-        kn.simulate(car_axis(), 0.1, method="cvode")
-    assert kn.simulate(car_axis(), 0.1, method="stiff").status == "done"
-    with pytest.raises(ValueError, match="scikit-sundae"):
-        integrate_stiff(lambda t, y: -y, None, [1.0], 0.0, 1.0)
-
-
 def test_more_states_than_matrices_can_have_are_refused(monkeypatch):
     monkeypatch.setattr("kinode.ode.newton_setup.MOST_STATES", 3)
     with pytest.raises(kn.ArgumentError, match=r"method: 'stiff' keeps full matrices, of 3 states at most, .* has 4"):

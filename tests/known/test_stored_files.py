@@ -25,9 +25,10 @@ import stored_files
 from c_compiler import find_compiler
 from c_models import LoadedModel
 from compare_platforms import LIMIT, find_worst
-from stored_files import FOLDER, OWN_METHODS
+from stored_files import FOLDER
 
 import kinode as kn
+from kinode.ode.method_table import METHODS
 from kinode.player.packet import read_packet
 from kinode.studies.worker import DONE
 
@@ -52,7 +53,7 @@ def choose(names, count, seed=34):
 
 def choose_numbers():
     """Two models for each method."""
-    by_method = {method: [name for name in NUMBERS if name.split()[1] == method] for method in OWN_METHODS}
+    by_method = {method: [name for name in NUMBERS if name.split()[1] == method] for method in METHODS}
     return [chosen for k, names in enumerate(by_method.values()) for chosen in choose(names, 2, seed=k)]
 
 
@@ -89,7 +90,7 @@ def test_runs_are_read(name):
         assert same(np.ravel(run[quantity][-1]), known[quantity]), quantity
 
 
-@pytest.mark.parametrize("name", choose(stored_files.RUNS.keys() - {"by_cvode"}, 2))
+@pytest.mark.parametrize("name", choose(stored_files.RUNS, 2))
 def test_runs_are_made_again(name):
     file, known = RUNS[f"stored/{name}"]
     run, stored = stored_files.make_run(name), kn.Trajectory.load(file)

@@ -18,7 +18,7 @@ from kinode.ode import compiled_loops, method_table
 from kinode.ode.integrate import integrate
 from kinode.ode.rk4_batch import rk4_batch
 
-LOOPS = ("advance_adaptive", "advance_fixed", "advance_implicit", "check_events", "run_groups")
+LOOPS = ("advance_adaptive", "advance_fixed", "advance_implicit", "step_fixed_plain", "run_groups")
 
 
 def test_loops_need_no_library_but_llvm(tmp_path):

@@ -1,7 +1,5 @@
 """Inputs over time: a run with a course is the run with the same law of time, in all methods, with all events."""
 
-import importlib.util
-
 import numpy as np
 import pandas
 import pytest
@@ -12,7 +10,6 @@ import kinode as kn
 T = np.array([0.0, 0.3, 0.5, 0.9, 1.2, 1.7, 2.0])
 V = np.array([0.0, 4.0, -3.0, 5.0, -1.0, 2.0, 0.0])
 METHODS = ["dopri5", "dop853", "auto", "stiff", "rk4"]
-METHODS += ["cvode"] if importlib.util.find_spec("sksundae") else []
 
 
 def slider(law="u", **joint):

@@ -17,7 +17,7 @@ from kinode.model.base.fields import Value, frame, record, special
 
 METHODS = {
     "dopri5": {"rtol": 1e-10, "atol": 1e-12}, "dop853": {"rtol": 1e-10, "atol": 1e-12},
-    "rk4": {"step": 1e-3}, "stiff": {"rtol": 1e-10, "atol": 1e-12}, "cvode": {"rtol": 1e-9, "atol": 1e-11},
+    "rk4": {"step": 1e-3}, "stiff": {"rtol": 1e-10, "atol": 1e-12},
 }  # fmt: skip
 G = 9.81
 

@@ -41,7 +41,6 @@ TIGHT = {"method": "dop853", "rtol": 1e-10, "atol": 1e-12}
 PUSH = ([0.0, 0.1, 0.3], [0.0, 5.0, -2.0])
 RUNS = {
     "pendulum": ("pendulum", 0.3, {}, ("pivot.q", "pivot.reaction.force", "system.energy")),
-    "by_cvode": ("pendulum", 0.3, {"method": "cvode"}, ("pivot.q", "pivot.reaction.force")),
     "by_stiff": ("four_bar", 0.3, {"method": "stiff"}, ("top.q", "left.reaction.force")),
     "by_rk4": ("gyroscope", 0.1, {"method": "rk4", "step": 1e-3}, ("system.kinetic_energy",)),
     "stopped_early": ("double_pendulum", 5.0, {"stop_when": "elbow.q > 0.5"}, ("elbow.reaction.force",)),
@@ -83,14 +82,13 @@ EXPORT_TIMES = (0.05, 0.1, 0.2)
 PICKLED = ("four_bar", "motor_axis")
 PICKLED_UNTIL = 0.1
 
-# -- numbers of all examples: for so long, in s, with every method that is kinode's own ------------------------------
+# -- numbers of all examples: for so long, in s, with every method ------------------------------
 MODELS = sorted([*EXAMPLES.glob("*.yaml"), *EXAMPLES.glob("*.xml")])
 LONGEST = 1.0
 SPANS = {"four_bar": 0.3, "quadcopter": 0.5, "spinning_shell": 0.05, "spinning_top": 0.05, "walker": 0.3}
 """Where rounding grows: with other code for the same sums (no fused products) 1e-9 is kept for so long."""
 LOOSER = {"brake_arm.yaml dop853": 1e-8}
 """Where it grows from the start."""
-OWN_METHODS = tuple(name for name in METHODS if name != "cvode")
 STEP = 1e-3
 STEPS = {"spinning_shell": 1e-5}
 
@@ -264,7 +262,7 @@ def write_pickles():
 def write_numbers():
     known = {}
     for path in MODELS:
-        for method in OWN_METHODS:
+        for method in METHODS:
             known[f"{path.name} {method}"] = example_numbers(path.name, method)
             print(path.name, method, flush=True)
     write_json(FOLDER / "numbers.json", known)

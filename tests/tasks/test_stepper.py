@@ -328,6 +328,17 @@ def test_python_runs_the_same_loop(monkeypatch):
     assert stepper.y.tobytes() == other.y.tobytes()
 
 
+@pytest.mark.parametrize("method", [None, "dopri5"])
+def test_a_stepper_has_no_end(method):
+    """Its scale of time for chatter is a thousand intervals; it goes on beyond them."""
+    stepper = kn.compile(hopper()).stepper(1e-4, method=method)
+    for _ in range(1500):
+        stepper.step()
+    assert stepper.t == pytest.approx(0.15, rel=1e-12)
+    run = kn.simulate(hopper(), 0.15, rtol=1e-10, atol=1e-12)
+    assert stepper.y == pytest.approx(run.y[-1], abs=1e-7)
+
+
 def test_python_clocks_are_called():
     calls = []
     system = hopper()

@@ -21,7 +21,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from kinode.errors import ArgumentError, Error, SupportError
-from kinode.ode.method_table import DEFAULT_METHOD, METHODS, name_fixed
+from kinode.ode.method_table import DEFAULT_METHOD, FORMER_METHODS, METHODS, is_fixed, name_fixed
 
 if TYPE_CHECKING:
     from kinode.model.system import System
@@ -39,7 +39,7 @@ if TYPE_CHECKING:
         """The methods of integration by name."""
 
 else:
-    MethodOption = StrEnum("MethodOption", {name: name for name in METHODS})
+    MethodOption = StrEnum("MethodOption", {name: name for name in (*METHODS, *FORMER_METHODS)})
 
 
 class ReactionPart(StrEnum):
@@ -52,7 +52,10 @@ class ReactionPart(StrEnum):
 
 Model = Annotated[Path, typer.Argument(metavar="MODEL", help="A model: kinode's YAML or JSON, URDF, xacro or MJCF.")]
 Debug = Annotated[bool, typer.Option("--debug", help="Show where in the code an error arose.")]
-Method = Annotated[MethodOption | None, typer.Option(help=f"Integration method; else the model's or {DEFAULT_METHOD}.")]
+Method = Annotated[
+    MethodOption | None,
+    typer.Option(metavar=f"[{'|'.join(METHODS)}]", help=f"Integration method; else the model's or {DEFAULT_METHOD}."),
+]
 Step = Annotated[
     str | None, typer.Option(metavar="TIME", help=f"Step of {name_fixed()}; of other methods the largest.")
 ]
@@ -217,7 +220,7 @@ def find_options(
     }  # fmt: skip
     options = {name: value for name, value in given.items() if value is not None}
     chosen = options.get("method", system.run_defaults.get("method", DEFAULT_METHOD))
-    if "step" in options and not METHODS[chosen].fixed:
+    if "step" in options and not is_fixed(chosen):
         options["max_step"] = options.pop("step")
     return options
 

@@ -237,8 +237,9 @@ class DerivativeMethods(ABC):
         >>> dynamics.second_derivatives(0.0, [0.0, 0.0], [0.0, 0.0], of="energy", along={"u": [1, 0]}).shape
         (2,)
         """
-        from kinode.dynamics.derivatives.directed_calls import CallPoint, find_second
+        from kinode.dynamics.derivatives.directed_calls import CallPoint, find_second, refuse_fmus
 
+        refuse_fmus(cast("Dynamics", self))
         at = CallPoint(t, q, u, effort, z, p, inputs)
         return find_second(cast("Dynamics", self), of, along, then, at)
 

@@ -14,7 +14,7 @@ The operations and the instances are tables of 64-bit words, whose places the co
 from __future__ import annotations
 
 # words of a context
-N_SLOTS, SLOT_BYTES, SLOTS, KEY_AT, KEY_COUNT, SLOW, PROGRAMS, N_PROGRAMS, SIZES = range(9)
+N_SLOTS, SLOT_BYTES, SLOTS, KEY_AT, KEY_COUNT, SLOW, PROGRAMS, SIZES = range(8)
 # words of a slot, which holds an instance; behind them the parameters that it was made with
 (
     LOCK,
@@ -268,10 +268,6 @@ no:
 
 define i64 @kinode_fmu_call(ptr %context, i64 %number, ptr %given, ptr %out) nounwind {{
 entry:
-  %most = call i64 @word(ptr %context, i64 {N_PROGRAMS})
-  %listed = icmp ult i64 %number, %most
-  br i1 %listed, label %look, label %slow
-look:
   %programs = call ptr @pointer(ptr %context, i64 {PROGRAMS})
   %program = call ptr @pointer(ptr %programs, i64 %number)
   %none = icmp eq ptr %program, null
@@ -280,7 +276,7 @@ look:
   %slots = call ptr @pointer(ptr %context, i64 {SLOTS})
   br i1 %none, label %slow, label %head
 head:
-  %k = phi i64 [ 0, %look ], [ %k2, %other ]
+  %k = phi i64 [ 0, %entry ], [ %k2, %other ]
   %more = icmp slt i64 %k, %n
   br i1 %more, label %try, label %slow
 try:

@@ -34,7 +34,6 @@ RATES, START, STEP, INDICATORS, EVENT = range(5)  # numbers of functions; output
 SHARE = 6e-6  # of a difference: the third root of the rounding error
 CENTRAL = ((SHARE, -SHARE), (0.5 / SHARE, -0.5 / SHARE, 0.0))  # shifts of an argument, and weights of the results there
 AHEAD = ((0.0, 2 * SHARE, 4 * SHARE), (-0.75 / SHARE, 1.0 / SHARE, -0.25 / SHARE))  # to later times alone
-MOST_DERIVATIVES = 2  # one of another: the second is a difference of the first
 
 
 class ResultGroup(NamedTuple):
@@ -126,13 +125,10 @@ class FmuFunctions:
         function = FmuFunction(self, number)
         return [ExternalResult(function, k) for k in range(self.groups[number].size)]
 
-    def split(self, number: int) -> tuple[int, tuple[int, ...]]:
-        """The function that a number is a derivative of, and the arguments that it is differentiated by."""
-        by: tuple[int, ...] = ()
-        while number >= len(self.groups):
-            number, argument = divmod(number - len(self.groups), self.radix)
-            by = (argument, *by)
-        return number, by
+    def split(self, number: int) -> tuple[int, int | None]:
+        """The function that a number is or is a derivative of, and the argument that it is differentiated by."""
+        n = len(self.groups)
+        return (number, None) if number < n else divmod(number - n, self.radix)
 
     def join(self, number: int, argument: int) -> int:
         """The number of the derivative of a function by an argument."""
@@ -161,10 +157,13 @@ class FmuFunctions:
         return [FmuEntry(variable, k) for variable in self.groups[number].variables for k in range(variable.count)]
 
     def depends(self, number: int, result: int, argument: int) -> bool:
-        """Whether a result may depend on an argument, by the FMU's description."""
+        """Whether a result may depend on an argument, by the FMU's description.
+
+        Those of derivatives do not: what needs second derivatives refuses FMUs (``directed_calls.py``).
+        """
         base, by = self.split(number)
         is_ticket = argument == 1 + self.n_x + self.n_p and self.wiring.eventful
-        if base in (STEP, EVENT) or len(by) >= MOST_DERIVATIVES or is_ticket:
+        if base in (STEP, EVENT) or by is not None or is_ticket:
             return False
         if base == START:
             return not 1 <= argument <= self.n_x and result < self.n_x
@@ -176,23 +175,23 @@ class FmuFunctions:
 
     # -- operations --------------------------------------------------------------------------------
     @property
-    def n_listed(self) -> int:
-        """Functions that have operations of their own: all that are no derivatives, and their first derivatives."""
+    def count(self) -> int:
+        """How many functions there are, with their derivatives."""
         return len(self.groups) * (1 + self.radix)
 
     def operations(self, number: int) -> list[Operation] | None:
         """What gives the results of a function in an instance; None for what takes several instances."""
         base, by = self.split(number)
-        if base in (START, EVENT) or len(by) > 1:
+        if base in (START, EVENT):
             return None
         place = [Operation(ir.TIME), Operation(ir.STATES, self.n_x, at=1)]
         inputs = [self.wiring.inputs[k] for k in self.groups[base].inputs]
         place.append(_exchange(ir.SET, dict.fromkeys(e.variable for e in inputs), 1 + self.n_x + self.n_keys))
-        if not by:
+        if by is None:
             return [*place, self._read(base)]
-        if by[0] >= self.count_arguments(base) or 1 + self.n_x <= by[0] < 1 + self.n_x + self.n_keys or base == STEP:
+        if by >= self.count_arguments(base) or 1 + self.n_x <= by < 1 + self.n_x + self.n_keys or base == STEP:
             return None
-        return self._along(base, by[0], place)
+        return self._along(base, by, place)
 
     def _read(self, base: int, at: int = 0) -> Operation:
         if base == STEP:
@@ -232,16 +231,15 @@ class FmuFunctions:
     def serve(self, number: int, given: list[float]) -> Sequence[float]:
         """The results of a function that takes more than one instance, or a new one."""
         base, by = self.split(number)
-        if not by:
+        if by is None:
             assert base in (START, EVENT)
             return self.pool.start_states(given) if base == START else self.pool.pass_event(given)
-        outer, last = (base, by[0]) if len(by) == 1 else (self.join(base, by[0]), by[1])
-        step = SHARE * max(1.0, abs(given[last]))
+        step = SHARE * max(1.0, abs(given[by]))
         sides = []
         for sign in (1.0, -1.0):
             there = list(given)
-            there[last] += sign * step
-            sides.append(self.pool.evaluate(outer, there))
+            there[by] += sign * step
+            sides.append(self.pool.evaluate(base, there))
         return [(a - b) / (2 * step) for a, b in zip(*sides, strict=True)]
 
 
@@ -269,7 +267,7 @@ class FmuFunction(ExternalFunction):
         words = {RATES: "rate", START: "start", STEP: "step", INDICATORS: "indicator", EVENT: "event"}
         name = f"{words[base]}{result + 1}" if base <= EVENT else str(functions.unknowns(base)[result])
         plain = "".join(x if x.isalnum() else "_" for x in f"{self.owner}_{name}")
-        return "_by_".join([plain, *map(str, by)])
+        return plain if by is None else f"{plain}_by_{by}"
 
 
 def _references(entries: Sequence[FmuEntry]) -> tuple[int, ...]:

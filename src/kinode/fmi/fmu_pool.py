@@ -148,19 +148,19 @@ class InstancePool:
     # -- tables ------------------------------------------------------------------------------------
     def _make_tables(self, functions: FmuFunctions) -> None:
         words = ir.KEY + self.n_keys
-        programs, sizes = np.zeros(functions.n_listed, np.int64), np.zeros(functions.n_listed, np.int64)
-        for number in range(functions.n_listed):
+        programs, sizes = (np.zeros(functions.count, np.int64) for _ in range(2))
+        for number in range(functions.count):
             operations = functions.operations(number)
             if operations is not None:
                 programs[number] = self._table(operations)
                 sizes[number] = functions.size(number)
         slow = _SLOW(_weak_call(self))
         self._kept += [programs, sizes, slow]
-        self.context = np.zeros(9, dtype=np.int64)
+        self.context = np.zeros(8, dtype=np.int64)
         self.context[[ir.N_SLOTS, ir.SLOT_BYTES, ir.SLOTS]] = self.count, 8 * words, self.slots.ctypes.data
         self.context[[ir.KEY_AT, ir.KEY_COUNT]] = 1 + self.n_x, self.n_keys
         self.context[ir.SLOW] = ctypes.cast(slow, ctypes.c_void_p).value or 0
-        self.context[[ir.PROGRAMS, ir.N_PROGRAMS, ir.SIZES]] = programs.ctypes.data, len(programs), sizes.ctypes.data
+        self.context[[ir.PROGRAMS, ir.SIZES]] = programs.ctypes.data, sizes.ctypes.data
 
     def _table(self, operations: Sequence[Operation]) -> int:
         rows = [op for op in operations if op.size or op.what in (ir.TIME, ir.SHIFT)]

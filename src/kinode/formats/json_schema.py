@@ -297,7 +297,7 @@ def _field(cls: type[Component], spec: Spec) -> Schema:
         each = _array(entry, count, count)
         return {"oneOf": [entry, each]} if count == 1 else each
     special: dict[str, Schema] = {
-        "choice": {"enum": list(spec.choices)},
+        "choice": {"enum": [*spec.choices, *spec.former]},
         "text": {"type": "string"},
         "joint": {"type": "string"},
         "port": {"type": "string", "pattern": LINK_PATTERN},

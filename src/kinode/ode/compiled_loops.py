@@ -20,20 +20,6 @@ from kinode.jit.machine_code import find_entry, keep, load_object
 
 Loop = Callable[[Struct], int]
 PREFIX = "kinode_"
-COMPILED_TOGETHER = (
-    ("advance_adaptive",),
-    ("advance_adaptive_plain",),
-    ("advance_fixed",),
-    ("advance_fixed_plain",),
-    ("advance_implicit",),
-    ("advance_outside", "check_events", "check_between", "check_bounds"),
-    ("run_groups",),
-    ("step_fixed_plain",),
-    ("step_fixed",),
-    ("step_adaptive",),
-    ("step_implicit",),
-)
-"""Groups of loops that are compiled together, since they are used together."""
 _ENGINES: list[Any] = []  # keeps the machine code in memory
 _LOAD_LOCK = threading.Lock()
 _PREPARED: set[str] = set()  # loops whose loading was started in the background
@@ -67,11 +53,9 @@ def _source_digest() -> str | None:
 
 def find_source(name: str) -> Loop:
     """The loop as a Python function, which Python can run too."""
-    from kinode.ode.loops import advance, batch_groups, event_triggers, step_bounds
-    from kinode.ode.loops import advance as advance_interval
+    from kinode.ode.loops import advance, batch_groups
 
-    modules = (advance, event_triggers, step_bounds, batch_groups, advance_interval)
-    loop: Loop = next(getattr(module, name) for module in modules if hasattr(module, name))
+    loop: Loop = getattr(advance if hasattr(advance, name) else batch_groups, name)
     return loop
 
 
@@ -134,8 +118,7 @@ def loop(name: str) -> CompiledLoop:
     """The compiled loop of that name, a function of its record (ode/loops/run_memory.py)."""
     with _LOAD_LOCK:
         if name not in _LOADED:
-            names = next(names for names in COMPILED_TOGETHER if name in names)
-            _LOADED.update(load_loops(_source_digest(), names, find_source, names[0].startswith("advance_")))
+            _LOADED.update(load_loops(_source_digest(), (name,), find_source, name.startswith("advance_")))
         return _LOADED[name]
 
 

@@ -33,7 +33,7 @@ class EndKind(Enum):
     MODES_INCONSISTENT = "modes inconsistent"
     """There are no consistent modes."""
     SOLVER_FAILED = "solver failed"
-    """An external solver gave up."""
+    """An integrator of others gave up; only in files of earlier versions."""
     LOOP_OPEN = "loop open"
     """A constraint that was taken for redundant is violated, or drives break a loop."""
     IMPOSSIBLE_VALUE = "impossible value"

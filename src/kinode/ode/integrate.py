@@ -3,7 +3,7 @@ ones with and without error control, and an implicit one for stiff problems.
 
 No Python runs within a step. The compiled loop (loops/advance.py) returns after some 50 ms, for an interrupt, a
 progress bar or a request to stop (run.py). A run that ends early keeps the states so far. Events and constraints are
-part of the loop. Not done here: methods of other libraries, many runs at a time (rk4_batch.py).
+part of the loop. Not done here: many runs at a time (rk4_batch.py).
 
 `PreparedRun` is for integrations of one model that differ in start, parameters and inputs alone. What they have in
 common is checked and laid out in memory once. A run in the memory of an earlier one begins in a tenth of the time that
@@ -64,10 +64,9 @@ def _check_kernel(kernel: KernelSpec, t0: float, t1: float) -> None:
 
 
 def _find_method(name: str) -> tuple[IntegrationMethod, Tableau]:
-    known = [method.name for method in METHODS.values() if method.tableau is not None]
     method = METHODS.get(name)
-    if method is None or method.tableau is None:
-        raise ValueError(f"method: expected one of {', '.join(known)}, got {name!r}")
+    if method is None:
+        raise ValueError(f"method: expected one of {', '.join(METHODS)}, got {name!r}")
     return method, method.tableau()
 
 

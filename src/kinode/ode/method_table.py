@@ -3,8 +3,8 @@
 ``kn.simulate``, the command line, the ``method`` of a file's run section with its schema, and the table in the
 documentation read this table. A method of the loop language is an explicit Runge-Kutta tableau (tableaus.py), with
 error control or with a fixed step, or a Radau method (radau_table.py). Another family of methods (Rosenbrock,
-multistep) needs a stepping of its own beside them: a loop in ode/loops with its row in compiled_loops.py, or a library
-as cvode.py uses one. This module imports no numbers: the command line reads it to print its help.
+multistep) needs a stepping of its own beside them: a loop in ode/loops. This module imports no numbers: the command
+line reads it to print its help.
 """
 
 from __future__ import annotations
@@ -22,7 +22,6 @@ if TYPE_CHECKING:
 LOOPS = {
     Stepping.ADAPTIVE: "advance_adaptive",
     Stepping.FIXED: "advance_fixed",
-    Stepping.OUTSIDE: "advance_outside",
     Stepping.IMPLICIT: "advance_implicit",
 }
 """The compiled loop for each kind of step (compiled_loops.py)."""
@@ -40,12 +39,10 @@ class IntegrationMethod:
     scope: str
     """Its range of use."""
     order: int
-    """Order of the solution; the highest for a method of variable order."""
+    """Order of the solution."""
     stepping: Stepping
-    tableau: Callable[[], Tableau] | None = None
-    """Its coefficients; None for an external solver: SUNDIALS' CVODE (cvode.py)."""
-    keeps_loops_closed: bool = True
-    """Whether states are projected onto the constraints of kinematic loops."""
+    tableau: Callable[[], Tableau]
+    """Its coefficients."""
     stiff: bool = False
     """Whether stability does not limit the length of its steps."""
     then: str | None = None
@@ -119,20 +116,18 @@ _ENTRIES = (
         tableau=coefficients("radau", "radau_table"),
         stiff=True,
     ),
-    IntegrationMethod(
-        "cvode",
-        what="BDF of order 1 to 5 (SUNDIALS CVODE, if installed), with the exact Jacobian",
-        scope="comparisons with `stiff`, in systems without loops",
-        order=5,
-        stepping=Stepping.OUTSIDE,
-        keeps_loops_closed=False,
-        stiff=True,
-    ),
 )
 METHODS: dict[str, IntegrationMethod] = {method.name: method for method in _ENTRIES}
 """All methods by name."""
 DEFAULT_METHOD = "auto"
 """The default method."""
+FORMER_METHODS = {"cvode": "stiff"}
+"""Methods that there are no more, with those that are taken in their place."""
+
+
+def is_fixed(name: str) -> bool:
+    """Whether there is a method of that name to which the user gives the length of its steps."""
+    return name in METHODS and METHODS[name].fixed
 
 
 def name_fixed() -> str:
@@ -147,5 +142,5 @@ def write_methods() -> str:
 
 
 def find_stiff_method() -> str:
-    """The name of the method for stiff systems, with and without loops."""
-    return next(name for name, method in METHODS.items() if method.stiff and method.keeps_loops_closed)
+    """The name of the method for stiff systems."""
+    return next(name for name, method in METHODS.items() if method.stiff)

@@ -127,7 +127,7 @@ class LoopRun:
         self._pristine: tuple[bytes, list[Array]] | None = None  # memory and storage before the first step
         rows, p, inputs = lay_out_rows(run, kernel, arguments, quaternions, stages, self.provide)
         self._copies = [(1, p, inputs)]  # of parameters and inputs, with the lanes over which they are interleaved
-        self.y, self.y_new, self.y_stage, self.between = rows[:4]
+        self.y, self.y_new, self.y_stage = rows[:3]
         self.slopes = rows[4:]
         self.max_steps, self.loop, self.arguments = max_steps, loop, arguments
         self.takeover: StiffTakeover | None = None
@@ -138,7 +138,7 @@ class LoopRun:
         self.span, self.given_times = span, times
         run.step.origin, run.step.t_end = span[0], span[1] - span[0]
         run.step.least = LEAST_STEP * abs(run.step.t_end)
-        run.step.previous_error, run.step.t_requested, run.counts.failed = 1e-4, math.nan, -1
+        run.step.previous_error, run.counts.failed, run.counts.goal = 1e-4, -1, -1
         run.method.max_steps = max_steps
         run.method.weights = floats_of(np.zeros(stages))
         self.times = np.zeros(0) if times is None else times - span[0]

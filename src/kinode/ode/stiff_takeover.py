@@ -132,7 +132,6 @@ class StiffTakeover:
     def _change_to(self, method: IntegrationMethod) -> Tableau:
         """Set another method; the slope of the present state is its first one."""
         run, memory = self.run, self.run.memory
-        assert method.tableau is not None
         table, n = method.tableau(), run.y.size
         rows = run.provide(len(table.nodes) * n)[0].reshape(-1, n)
         rows[0] = run.slopes[0]

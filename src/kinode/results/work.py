@@ -16,9 +16,9 @@ from weakref import WeakKeyDictionary
 import numpy as np
 
 from kinode.algebra.scalars import Array
-from kinode.dynamics.trial_steps import TrialStepper, TrialSteps
 from kinode.kernels.kernel_options import Kernel
 from kinode.multibody.power import find_causes
+from kinode.ode.tableaus import dop853
 from kinode.results.sample_quadrature import integrate_samples
 from kinode.simulation.time_events import TIME_ROUNDING
 
@@ -47,7 +47,7 @@ FEWEST_EVALUATIONS = 6000  # that may always be spent
 SHARE_OF_RUN = 0.5  # of the run's evaluations: those that may be spent too
 SEEN_WORK = 0.5  # the same change, relative to the work: the motion is not too stiff, and the work is about right
 
-_STEPPERS: WeakKeyDictionary[RunQuantities, TrialStepper] = WeakKeyDictionary()
+_EVALUATIONS: WeakKeyDictionary[RunQuantities, int] = WeakKeyDictionary()  # in the trial steps of a run so far
 
 
 def compute_work(run: RunQuantities, change: Array, in_play: float = 0.0, rounding: float = 0.0) -> tuple[Array, float]:
@@ -98,7 +98,7 @@ def _ran_away(run: RunQuantities, work: Array, change: Array, n_causes: int) -> 
 
 def _is_settled(run: RunQuantities, work: Array, change: Array, in_play: float, uncertainty: float) -> bool:
     """Whether the verdict is certain and enough evaluations have been spent on it."""
-    if _find_stepper(run).evaluations < max(FEWEST_EVALUATIONS, SHARE_OF_RUN * run.facts.get("evaluations", np.inf)):
+    if _EVALUATIONS.get(run, 0) < max(FEWEST_EVALUATIONS, SHARE_OF_RUN * run.facts.get("evaluations", np.inf)):
         return False
     total = np.cumsum(work, axis=0)
     defect = float(np.abs(change[1:] - total.sum(axis=1)).max())
@@ -107,14 +107,6 @@ def _is_settled(run: RunQuantities, work: Array, change: Array, in_play: float, 
         [GOOD_DEFECT * scale, FAIR_DEFECT * scale], [defect - uncertainty, defect + uncertainty]
     )
     return bool(least == most)
-
-
-def _find_stepper(run: RunQuantities) -> TrialStepper:
-    """The steps of this run's system; one for all calls, which also counts them."""
-    stepper = _STEPPERS.get(run)
-    if stepper is None:
-        stepper = _STEPPERS[run] = TrialStepper(run.dynamics, run.p, run.inputs)
-    return stepper
 
 
 def _find_goal(work: Array, errors: Array, change: Array, rounding: float) -> tuple[float, float, float]:
@@ -253,10 +245,39 @@ def _chunks(run: RunQuantities, rows: Array, n_causes: int) -> Iterator[Array]:
     return (rows[first : first + size] for first in range(0, len(rows), size))
 
 
+@dataclass(frozen=True, eq=False)
+class TrialSteps:
+    """The ends of some steps, the work of each cause, and the errors that the lower orders estimate."""
+
+    y: Array
+    work: Array
+    state_error: Array
+    work_error: Array
+
+
 def _step(run: RunQuantities, rows: Array, t: Array, y: Array, h: Array) -> TrialSteps:
-    """Steps of lengths ``h`` within the intervals ``rows``."""
-    begin, end = (times[rows] for times in interval_sides(run))
-    return _find_stepper(run).take(t, y, h, (begin, end))
+    """A step of order 8 and length ``h`` within each of the intervals ``rows``, as DOP853 takes it."""
+    table, (begin, end) = dop853(), (times[rows] for times in interval_sides(run))
+    n, times = y.shape[1], np.clip(t + np.outer(table.nodes, h), begin, end)
+    slopes = [rates_and_powers(run, times[0], y)]
+    term = np.empty_like(slopes[0])
+
+    def combine(weights: Array) -> Array:
+        total = np.zeros_like(term)
+        for weight, slope in zip(weights, slopes):
+            if weight != 0.0:
+                total += np.multiply(weight, slope, out=term)
+        total *= h[:, None]
+        return total
+
+    for s in range(1, table.last):
+        stage = y + combine(table.stages[s])[:, :n]
+        slopes.append(rates_and_powers(run, times[s], stage))
+    change, fifth, third = (combine(weights) for weights in (table.stages[table.last], *table.errors))
+    size = np.sqrt(fifth * fifth + 0.01 * third * third)
+    error = np.divide(fifth * fifth, size, out=np.zeros_like(size), where=size != 0.0)
+    _EVALUATIONS[run] = _EVALUATIONS.get(run, 0) + table.last * len(rows)
+    return TrialSteps(y + change[:, :n], change[:, n:], error[:, :n], error[:, n:])
 
 
 SCAN, ZOOMS = 6, 3  # parts of an interval in which a corner is looked for, and how often

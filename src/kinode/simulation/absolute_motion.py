@@ -134,9 +134,6 @@ def compute_absolute_motion(
     if asking := find_asking(dynamics.system):
         message = f"formulation: runs by newton_euler do not tell {asking[0].name} of completed steps, as its FMU wants"
         raise ArgumentError(f"{message}; use 'recursive'")
-    if METHODS[options.method].tableau is None:
-        own = [name for name, method in METHODS.items() if method.tableau is not None]
-        raise ArgumentError(f"method: runs by newton_euler take {', '.join(own)}, not '{options.method}'")
     if not isinstance(options.atol, float):
         raise ArgumentError("atol: runs by newton_euler take one number, since their states are those of all bodies")
     check_start(dynamics, start, p, inputs)

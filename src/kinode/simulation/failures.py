@@ -227,8 +227,6 @@ def _explain_stall(dynamics: Dynamics, motion: StateHistory) -> Ending:
     hint = "; the laws may jump there"
     if not method.stiff and motion.taken_over is None:
         hint = f'{hint}, or the system is stiff (method="{find_stiff_method()}")'
-    elif ending.kind is EndKind.SOLVER_FAILED:
-        hint = ""
     return replace(ending, message=f"{ending.message}; {fastest}{hint}", component=coordinate.joint)
 
 

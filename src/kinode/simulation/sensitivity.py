@@ -33,7 +33,6 @@ from kinode.model.system_checks import laws_of
 from kinode.ode.input_table import Inputs, inputs_at, split_inputs
 from kinode.ode.kernel_spec import ColumnSpec, EventSpec, KernelSpec
 from kinode.ode.loops.run_codes import JacobianForm
-from kinode.ode.method_table import METHODS
 from kinode.simulation.column_values import ColumnRequest
 from kinode.simulation.run_kernels import find_event_kernels
 from kinode.simulation.time_events import TIME_ROUNDING, TimeAnalysis, constant_values, find_levels
@@ -77,12 +76,8 @@ def _check_coordinate(dynamics: Dynamics, name: str) -> None:
         raise ArgumentError(f"sensitivity: {name} is a mode, which has no derivative")
 
 
-def check_method(dynamics: Dynamics, method: str, formulation: str) -> None:
-    """Refuse what cannot carry columns: external solvers, other formulations, functions in Python."""
-    chosen = METHODS[method]
-    if chosen.tableau is None:
-        others = [x.name for x in METHODS.values() if x.tableau is not None]
-        raise ArgumentError(f"sensitivity: method {method!r} does not integrate derivatives; use {', '.join(others)}")
+def check_method(dynamics: Dynamics, formulation: str) -> None:
+    """Refuse what cannot carry columns: other formulations, functions in Python."""
     if formulation != "recursive":
         raise ArgumentError(f"sensitivity: needs the formulation 'recursive', not {formulation!r}")
     if is_large(dynamics.topology):

@@ -2,12 +2,13 @@
 
 ``compute_motion`` does not raise for a failure during the run: the ``StateHistory`` holds how far it came and why it
 ended.  ``kn.simulate`` (tasks/simulate.py) makes a trajectory of it.  Stop conditions are in stop_conditions.py, the
-explanation of failures in failures.py, the methods in ode/integrate.py and cvode.py.
+explanation of failures in failures.py, the methods in ode/integrate.py.
 """
 
 from __future__ import annotations
 
 import math
+import warnings
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
@@ -16,7 +17,7 @@ import numpy as np
 
 from kinode.algebra.scalars import Array
 from kinode.dynamics.compiled_system import Dynamics
-from kinode.errors import ArgumentError, AssemblyError, Error, ModelError, counted, find_close, suggest
+from kinode.errors import ArgumentError, AssemblyError, Error, ModelError, caller_depth, counted, find_close, suggest
 from kinode.kernels.state import State
 from kinode.model.joints.end_stops import passed_end
 from kinode.ode.endings import Ending, EndKind, reached_end
@@ -24,7 +25,7 @@ from kinode.ode.input_table import Inputs, split_inputs
 from kinode.ode.integrate import PreparedRun, integrate
 from kinode.ode.kernel_spec import Fired, KernelSpec
 from kinode.ode.loops.run_codes import Stepping
-from kinode.ode.method_table import DEFAULT_METHOD, METHODS, find_stiff_method, name_fixed
+from kinode.ode.method_table import DEFAULT_METHOD, FORMER_METHODS, METHODS, find_stiff_method, name_fixed
 from kinode.ode.ode_arguments import ATOL, RTOL
 from kinode.ode.solution import OdeSolution, SingularPass
 from kinode.simulation.column_values import RunColumns, StartColumns, describe_lost, join_row
@@ -100,8 +101,18 @@ class StateHistory:
         return {"stiff": f'{since}: method="{other}" may do with fewer'}
 
 
+def replace_former(name: str) -> str:
+    """The name of a method, or of the one that is taken in the place of a former one, with a warning."""
+    if name not in FORMER_METHODS:
+        return name
+    message = f'method: "{name}" is taken as "{FORMER_METHODS[name]}"; kinode runs no integrators of others any more'
+    warnings.warn(message, FutureWarning, stacklevel=caller_depth())
+    return FORMER_METHODS[name]
+
+
 def check_options(method: str, step: Any, rtol: Any, atol: Any, max_step: Any) -> Options:
     """The options of the method as plain numbers; raises ``ArgumentError`` for impossible ones."""
+    method = replace_former(method)
     if method not in METHODS:
         near = find_close(str(method), METHODS)
         message = suggest(f"method: there is no {method!r}", method, near)
@@ -193,9 +204,6 @@ class Solver:
             self.options = replace(options, max_step=laws.longest)
         self.steps = 0
         self.breaks: dict[str, Any] = {"breaks": laws.breaks, "margin": laws.margin}
-        if dynamics.topology.constrained and not METHODS[options.method].keeps_loops_closed:
-            others = [name for name, method in METHODS.items() if method.keeps_loops_closed and not method.fixed]
-            raise ArgumentError(f"method: '{options.method}' cannot keep loops closed; use {' or '.join(others)}")
         self.quaternions = dynamics.topology.layout.quaternions
         self._use(dynamics)
 
@@ -276,14 +284,6 @@ class Solver:
         o, (row, courses) = self.options, split_inputs(self.inputs)
         more |= self.length.watch(self.steps, t0, t1) if o.step is None else {}
         try:
-            if METHODS[o.method].tableau is None:
-                from kinode.ode.cvode import integrate_stiff  # few runs need SUNDIALS
-
-                return integrate_stiff(
-                    self._rate, self._jacobian, y, t0, t1, times=times, rtol=o.rtol, atol=o.atol,
-                    quaternions=self.quaternions, max_step=o.max_step, **self.breaks, **more,
-                    model=(self.kernel, self.p, row), courses=courses,
-                )  # fmt: skip
             more |= {"stiff_kernel": self.stiff_kernel}
             more |= {} if self.rows is None else {"on_near": self.rows.keep_rank}
             if prepared is not None:
@@ -307,22 +307,15 @@ class Solver:
         return lambda: find_kernel(self.dynamics, self.p, self.inputs, True)
 
     def find_prepared(self, t0: float, t1: float, times: Array | None) -> PreparedRun | None:
-        """The prepared run from t0 to t1; None where another program integrates, or functions in Python take part."""
+        """The prepared run from t0 to t1; None where functions in Python take part."""
         o, events = self.options, self.kernel.events
-        outside = METHODS[o.method].tableau is None or (events is not None and events.call is not None)
-        if outside or not isinstance(o.atol, float):
+        if (events is not None and events.call is not None) or not isinstance(o.atol, float):
             return None
         options = {
             "method": o.method, "step": o.step, "rtol": o.rtol, "atol": o.atol, "max_step": o.max_step,
             "margin": self.breaks["margin"], "quaternions": self.quaternions, "courses": split_inputs(self.inputs)[1],
         }  # fmt: skip
         return find_prepared(self.dynamics, self.kernel, (t0, t1), times, self.breaks["breaks"], options)
-
-    def _rate(self, t: float, y: Array) -> Array:
-        return self.dynamics.rate(t, y, p=self.p, inputs=self.inputs)
-
-    def _jacobian(self, t: float, y: Array) -> Array:
-        return self.dynamics.rate_jacobian(t, y, p=self.p, inputs=self.inputs)
 
 
 def check_span(t0: float, until: float) -> None:

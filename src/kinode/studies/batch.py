@@ -5,8 +5,7 @@
     batch.cancel(); batch.pause(); batch.resume(); batch.wait()
 
 Threads take one run after the other.  The integrator's loops and the kernels that evaluate quantities are machine code
-and release Python's lock; what remains in Python for a run is its start and the record of its results.  The method
-"cvode" calls back into Python at every step, and gains nothing from threads.
+and release Python's lock; what remains in Python for a run is its start and the record of its results.
 
 The first run is made alone: it compiles or loads what the others use.  A batch can be cancelled and paused between
 runs, and within long ones some twenty times a second.  Numbers depend neither on the order nor on the threads.

@@ -37,7 +37,7 @@ from kinode.kernels.state import State
 from kinode.model.system import System
 from kinode.ode.compiled_loops import prepare
 from kinode.ode.input_table import Inputs, inputs_at
-from kinode.ode.method_table import DEFAULT_METHOD, METHODS
+from kinode.ode.method_table import DEFAULT_METHOD, METHODS, is_fixed
 from kinode.ode.ode_arguments import ATOL, RTOL
 from kinode.results.trajectory import Trajectory
 from kinode.simulation.event_log import Event, find_pull
@@ -86,8 +86,7 @@ def simulate(
         Spacing of the states that are kept, in s or as text with a unit ("10 ms").
     method : str, optional
         "auto" (the default: "dopri5", and "stiff" from where stability bounds its steps), "dopri5" (order 5), "dop853"
-        (order 8, for tight tolerances), "rk4" (fixed ``step``), "stiff" (Radau IIA, implicit) or "cvode" (BDF, where
-        scikit-sundae is installed).
+        (order 8, for tight tolerances), "rk4" (fixed ``step``) or "stiff" (Radau IIA, implicit).
     step : float, optional
         Length of the steps of "rk4" in s.
     rtol, atol : float, optional
@@ -111,7 +110,7 @@ def simulate(
     sensitivity : str or sequence of str, optional
         Parameters, inputs and initial values ("elbow.q") by name: derivatives by them are integrated with the motion,
         through all events; see ``run.sensitivity``.  With ``stop_when`` they are those at fixed times, and
-        ``run.facts["end_by"]`` tells how the end moves.  Not with the method "cvode".
+        ``run.facts["end_by"]`` tells how the end moves.
 
     Returns
     -------
@@ -234,7 +233,7 @@ def find_columns(
     from kinode.tasks.start_derivatives import find_start_columns
 
     request = read_columns(begin.dynamics, names)
-    check_method(begin.dynamics, task.options.method, begin.dynamics.formulation)
+    check_method(begin.dynamics, begin.dynamics.formulation)
     check_inputs(request, inputs)
     return find_start_columns(begin.dynamics, request, start, begin.state, p, inputs_at(inputs, begin.state.t))
 
@@ -346,7 +345,7 @@ def _look_at_contacts(run: Trajectory) -> None:
 def _options(defaults: Mapping[str, Any], method: Any, step: Any, rtol: Any, atol: Any, max_step: Any) -> Options:
     """Options of the integration: arguments of the call, else the model's run defaults, else the usual values."""
     method = defaults.get("method", DEFAULT_METHOD) if method is None else method
-    if method in METHODS and METHODS[method].fixed:
+    if is_fixed(method):
         step = defaults.get("step") if step is None else step
     elif max_step is None:
         max_step = defaults.get("step")
@@ -358,8 +357,8 @@ def _options(defaults: Mapping[str, Any], method: Any, step: Any, rtol: Any, ato
 def _facts(options: Options, motion: StateHistory) -> dict[str, Any]:
     """The method with its step or tolerances; where another one could have taken over and did not, its own name."""
     chosen = METHODS[options.method]
-    alone = chosen.then is not None and chosen.tableau is not None and motion.taken_over is None
-    method = {"method": chosen.tableau().name if alone and chosen.tableau is not None else chosen.name}
+    alone = chosen.then is not None and motion.taken_over is None
+    method = {"method": chosen.tableau().name if alone else chosen.name}
     if options.step is not None:
         return {**method, "step": options.step}
     atol = options.atol if isinstance(options.atol, float) else list(options.atol)

@@ -39,7 +39,14 @@ from kinode.ode.run_events import RunEvents
 from kinode.simulation.event_log import Event, find_events
 from kinode.simulation.failures import explain_failure
 from kinode.simulation.run_arguments import read_row, read_seconds
-from kinode.simulation.solver import CLOSED_TOLERANCE, Solver, StateHistory, check_options, check_start
+from kinode.simulation.solver import (
+    CLOSED_TOLERANCE,
+    Solver,
+    StateHistory,
+    check_options,
+    check_start,
+    replace_former,
+)
 from kinode.simulation.time_events import NO_TIMES, LawTimes, find_law_times
 from kinode.structure.state_layout import EvaluationPoint
 from kinode.tasks.start_argument import find_start
@@ -102,7 +109,7 @@ class Stepper:
             max_steps=ENDLESS, memory=self._memory.run,
         )  # fmt: skip
         run, memory = self._memory.run, self._memory
-        run.method.max_steps = ENDLESS
+        run.method.max_steps = run.counts.budget = ENDLESS
         run.model.p, run.model.inputs = floats_of(self._p), floats_of(self._inputs)
         memory.n_inputs, memory.given = self.inputs.size, floats_of(self.inputs)
         memory.spacing = self.dt
@@ -359,7 +366,8 @@ SimulationError
 
 
 def _find_method(name: str) -> str:
-    known = [method.name for method in METHODS.values() if method.tableau is not None and method.then is None]
+    known = [method.name for method in METHODS.values() if method.then is None]
+    name = replace_former(name)
     if name not in known:
         raise ArgumentError(f"method: a stepper takes one of {', '.join(known)}, not {name!r}")
     return name

@@ -142,7 +142,7 @@ def labels(text, found=None):
         ("tables:\n  t: {method: cub|}", "cubic"),
         ("tables:\n  t: {outside: ho|}", "hold"),
         ("systems:\n  s: {on: arm.ha|}", "arm.hand"),
-        ("run: {method: cv|}", "cvode"),
+        ("run: {method: st|}", "stiff"),
         ("# {\nelements:\n  motor: {kind: dc|", "dc_motor"),
         ("signals: {s: 'a, {'}\nelements:\n  motor: {kind: dc|", "dc_motor"),
     ],

@@ -95,7 +95,6 @@ elements: {hold: {kind: sample_hold, input: -P*rail.q, period: 10 ms, resolution
         ({"sensitivity": "q"}, "is expected by its name, not 'q'"),
         ({"sensitivity": []}, "a name or several are expected"),
         ({"sensitivity": ["L", "L"]}, "L is named twice"),
-        ({"sensitivity": ["L"], "method": "cvode"}, "method 'cvode' does not integrate derivatives; use dopri5"),
         ({"sensitivity": ["L"], "formulation": "lagrange"}, "needs the formulation 'recursive', not 'lagrange'"),
     ],
 )

@@ -46,6 +46,13 @@ def _loads(dynamics: Dynamics, request: DerivativeRequest, at: CallPoint) -> Arr
 
 
 # -- second derivatives ----------------------------------------------------------------------------
+def refuse_fmus(dynamics: Dynamics) -> None:
+    """Raise for a system whose motion follows functions of an FMU, which has no second derivatives."""
+    for name, element in dynamics.system.elements.items():
+        if element.doors:
+            raise ArgumentError(f"second_derivatives: {name} is an FMU, of which first derivatives alone are known")
+
+
 def find_second(dynamics: Dynamics, of: str, along: Any, then: Any, at: CallPoint) -> Array:
     """The second derivatives of a quantity along two directions."""
     then = along if then is None else then

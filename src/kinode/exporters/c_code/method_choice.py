@@ -6,11 +6,11 @@ from typing import Any
 
 from kinode.dynamics.compile import find_compiled
 from kinode.dynamics.compiled_system import Dynamics
-from kinode.errors import ArgumentError, Error
+from kinode.errors import Error
 from kinode.model.system import System
-from kinode.ode.method_table import DEFAULT_METHOD, METHODS, find_stiff_method
+from kinode.ode.method_table import DEFAULT_METHOD, METHODS, is_fixed
 from kinode.ode.ode_arguments import ATOL, RTOL
-from kinode.simulation.solver import Options, check_options
+from kinode.simulation.solver import Options, check_options, replace_former
 from kinode.tasks.simulate import simulate
 
 TRIAL_SPAN = 10.0
@@ -46,17 +46,13 @@ def choose_options(dynamics: Dynamics, method: str | None, step: Any, rtol: Any,
     An exported model has one method.  "auto", which may change within a run, is decided here by the model's own run.
     """
     defaults = dynamics.system.run_defaults
-    chosen = method or defaults.get("method") or DEFAULT_METHOD
-    if chosen in METHODS and METHODS[chosen].tableau is None:
-        if method is not None:
-            raise ArgumentError(f"method: {method!r} is a library of its own; use {find_stiff_method()!r}")
-        chosen = find_stiff_method()
-    if step is None and chosen in METHODS and METHODS[chosen].fixed:
+    chosen = replace_former(method or defaults.get("method") or DEFAULT_METHOD)
+    if step is None and is_fixed(chosen):
         step = defaults.get("step")
     rtol = rtol if rtol is not None else defaults.get("rtol") or RTOL
     atol = atol if atol is not None else defaults.get("atol") or ATOL
     if chosen in METHODS and METHODS[chosen].then is not None and _is_taken_over(dynamics, chosen, rtol, atol):
-        chosen = METHODS[chosen].then
+        chosen = METHODS[chosen].then or chosen
     return check_options(chosen, step, rtol, atol, None)
 
 

@@ -96,7 +96,7 @@ class Reader:
         if spec.shape == "frame":
             return self.frame(raw, name)
         if spec.shape == "choice":
-            if not isinstance(raw, str) or raw not in spec.choices:
+            if not isinstance(raw, str) or raw not in spec.choices + spec.former:
                 raise self.fail(name, f"{short(raw)} is not one of {', '.join(spec.choices)}")
             return raw
         if spec.shape in ("text", "joint"):

@@ -66,6 +66,7 @@ class Spec:
     dimension: str | None = None
     doc: str = ""
     choices: tuple[str, ...] = ()
+    former: tuple[str, ...] = ()  # words of earlier versions that are still read
     public: str | None = None  # the name that users write, where the attribute has another
     aside: bool = False  # not in the equations: initial values, limits, visuals
     range: NumberRange | None = None  # of a number, or of the values of a law
@@ -126,9 +127,9 @@ def laws_per_coordinate(dimension: str, doc: str) -> Any:
     return declare(None, Spec("laws_per_coordinate", dimension, doc))
 
 
-def choice(choices: Iterable[str], doc: str, default: Any = ...) -> Any:
-    """One word out of several."""
-    return declare(default, Spec("choice", None, doc, tuple(choices)))
+def choice(choices: Iterable[str], doc: str, default: Any = ..., *, former: Iterable[str] = ()) -> Any:
+    """One word out of several; ``former`` are words of earlier versions."""
+    return declare(default, Spec("choice", None, doc, tuple(choices), tuple(former)))
 
 
 def special(shape: str, doc: str, default: Any = None, *, aside: bool = False) -> Any:

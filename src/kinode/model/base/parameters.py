@@ -13,7 +13,7 @@ from kinode.expressions.syntax_tree import Expression
 from kinode.expressions.units import DIMENSIONLESS, Dimension, parse_quantity
 from kinode.model.base.field_reader import Reader
 from kinode.model.base.fields import Component, Spec, Value, Values, choice, declare, number, record, short, special
-from kinode.ode.method_table import METHODS, name_fixed
+from kinode.ode.method_table import FORMER_METHODS, METHODS, name_fixed
 
 if TYPE_CHECKING:
     from kinode.expressions.lookup_tables import Table
@@ -76,7 +76,7 @@ class RunDefaults(Component):
     until: Value | None = number("time", "end of the simulation", None)
     t0: Value | None = number("time", "start of the simulation", None)
     step: Value | None = number("time", f"step of {name_fixed()}, or largest step", None)
-    method: str | None = choice(METHODS, "integration method", None)
+    method: str | None = choice(METHODS, "integration method", None, former=FORMER_METHODS)
     rtol: Value | None = number("dimensionless", "relative tolerance", None)
     atol: Value | None = number(None, "absolute tolerance", None)
     times: Values | None = special("times", "times of output, increasing")

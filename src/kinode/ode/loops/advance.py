@@ -1,8 +1,6 @@
 """The main loop of a run, the same for every method: steps, output, breaks, clock ticks, events; and that of a stepper.
 
-``counts.pending`` holds the next action: a step, its output, the changes at its end, the output after them. A method of
-the loop language takes its step here. For an external solver the loop returns to request a step
-(``Outcome.STEP_WANTED``) or a state within one (``Outcome.STATE_WANTED``).
+``counts.pending`` holds the next action: a step, its output, the changes at its end, the output after them.
 
 A stepper advances a run by one interval, without output: as many steps as clocks, events and breaks in it need, with
 all their changes. New inputs act from the start of the interval on: the slope is evaluated anew, and modes are made
@@ -40,21 +38,16 @@ def _copy(run: RunMemory, source: Floats, target: Floats) -> None:
 
 
 def _write_row(run: RunMemory, t: float, at_end: bool) -> int:
-    """Store the state at a time of the step; ``STATE_WANTED`` if an external solver has to give it first."""
-    output, step = run.output, run.step
+    """Store the state at a time of the step."""
+    output = run.output
     if output.written >= output.room:
         return Outcome.ROWS_FULL
     row = tail(output.y, output.written * run.model.n)
     if at_end:
         _copy(run, run.state.y_new, row)
-    elif run.method.stepping != Stepping.OUTSIDE:
+    else:
         sample(run, t, row)
         project(run, t, row)
-    elif step.t_requested == t:
-        _copy(run, run.state.between, row)
-    else:
-        step.t_requested = t
-        return Outcome.STATE_WANTED
     output.t[output.written] = t
     output.written += 1
     output.next_time += 1
@@ -121,20 +114,29 @@ def _is_written(run: RunMemory, row: int) -> bool:
 
 
 def _finish_step(run: RunMemory) -> None:
-    """Make the end of the step the present state; its last slope becomes the first one."""
+    """Make the end of the step the present state; its last slope becomes the first one, if it is known.
+
+    That of a fixed step is evaluated here, but for steppers, whose inputs may change before the next one.
+    """
     y, new, k, k_last = run.state.y, run.state.y_new, run.state.slopes, slope(run, run.method.last)
-    if run.method.stepping == Stepping.FIXED and not is_instant(run):  # else the slope changes there
+    fixed = run.method.stepping == Stepping.FIXED
+    if fixed and run.counts.goal < 0 and not is_instant(run):  # else the slope changes there
         end_slope(run)
+    run.counts.slope_known = int(not fixed or run.counts.dense_ready != 0)
     for i in range(run.model.n_continuous):
         y[i] = new[i]
-        k[i] = k_last[i]
+    if run.counts.slope_known != 0:
+        for i in range(run.model.n_continuous):
+            k[i] = k_last[i]
     run.step.t = run.step.t_new
     run.counts.pending = Pending.EVENT if run.counts.pending == Pending.STEPPED_TO_EVENT else Pending.READY
 
 
-def ask_for_step(run: RunMemory) -> int:
-    """Let an external solver take the step."""
-    return Outcome.STEP_WANTED
+def _is_over(run: RunMemory) -> bool:
+    """Whether the run has reached its end, or a stepper of fixed steps that of its interval."""
+    if run.counts.goal >= 0:
+        return run.counts.steps == run.counts.goal
+    return run.step.t == run.step.t_end
 
 
 def advance_by(take_step: Callable[[RunMemory], int], with_events: bool = True) -> Callable[[RunMemory], int]:
@@ -159,7 +161,7 @@ def advance_by(take_step: Callable[[RunMemory], int], with_events: bool = True) 
                     return Outcome.ROWS_FULL
                 counts.pending = Pending.READY
             if counts.pending == Pending.READY:
-                if step.t == step.t_end:
+                if _is_over(run):
                     return Outcome.DONE
                 if budget <= 0:
                     return Outcome.PAUSED
@@ -171,6 +173,9 @@ def advance_by(take_step: Callable[[RunMemory], int], with_events: bool = True) 
                     counts.pending = Pending.TICK
                     continue
                 budget -= 1
+                if counts.slope_known == 0:
+                    rate(run, step.t, run.state.y, run.state.slopes)
+                    counts.evaluations += 1
                 code = take_step(run)
                 if code != Outcome.DONE:
                     return code
@@ -188,7 +193,6 @@ advance_adaptive = advance_by(take_adaptive_step)
 advance_adaptive_plain = advance_by(take_plain_step, False)
 advance_fixed = advance_by(take_fixed_step)
 advance_fixed_plain = advance_by(fixed_step_by(False), False)
-advance_outside = advance_by(ask_for_step)
 advance_implicit = advance_by(take_radau_step)
 
 
@@ -205,7 +209,9 @@ def _begin_interval(stepper: StepperMemory) -> None:
     """Begin an interval; the list of events is that of one interval."""
     run = stepper.run
     stepper.under_way, run.events.listed = 1, 0
-    if run.method.stepping != Stepping.FIXED:
+    if run.method.stepping == Stepping.FIXED:
+        run.counts.goal = stepper.reached + 1
+    else:
         run.step.t_end = run.step.t_start + (stepper.reached + 1) * stepper.spacing
 
 
@@ -224,45 +230,10 @@ def _returned(stepper: StepperMemory, code: int) -> int:
     return code
 
 
-def _finish(stepper: StepperMemory, run: RunMemory) -> None:
-    """Make the end of the step the present state; its slope is evaluated when the next step needs it."""
-    y, new, k, k_last = run.state.y, run.state.y_new, run.state.slopes, slope(run, run.method.last)
-    for i in range(run.model.n_continuous):
-        y[i] = new[i]
-    stepper.slope_known = int(run.method.stepping != Stepping.FIXED or run.counts.dense_ready != 0)
-    if stepper.slope_known != 0:
-        for i in range(run.model.n_continuous):
-            k[i] = k_last[i]
-    run.step.t = run.step.t_new
-    run.counts.pending = Pending.EVENT if run.counts.pending == Pending.STEPPED_TO_EVENT else Pending.READY
-
-
-def _is_there(stepper: StepperMemory, run: RunMemory) -> bool:
-    """Whether the run has reached the end of the interval."""
-    if run.method.stepping == Stepping.FIXED:
-        return run.counts.steps > stepper.reached
-    return run.step.t == run.step.t_end
-
-
-def beginning_by(with_events: bool) -> Callable[[StepperMemory], bool]:
-    """How a run begins, and goes on after a jump of a law or of its inputs."""
-
-    def begin_or_go_on(stepper: StepperMemory) -> bool:
-        """Evaluate the first slope, or let the modes be made consistent; False if the slope is not finite."""
-        run = stepper.run
-        stepper.changed, stepper.slope_known = 0, 1
-        if with_events:
-            if run.counts.started == 0:
-                return begin(run)
-            return pass_break(run)
-        return begin_plain(run)
-
-    return begin_or_go_on
-
-
-def interval_by(take_step: Callable[[RunMemory], int], with_events: bool) -> Callable[[StepperMemory], int]:
-    """The loop for one interval with a function that takes one step."""
-    begin_or_go_on = beginning_by(with_events)
+def interval_by(
+    advance: Callable[[RunMemory], int], go_on: Callable[[RunMemory], bool]
+) -> Callable[[StepperMemory], int]:
+    """The loop for one interval, with the main loop of a run, and how that goes on after its inputs have jumped."""
 
     def advance_interval(stepper: StepperMemory) -> int:
         """Advance a run to its next grid time; called again after a request, it goes on."""
@@ -273,45 +244,22 @@ def interval_by(take_step: Callable[[RunMemory], int], with_events: bool) -> Cal
             _begin_interval(stepper)
         if run.counts.pending == Pending.READY:
             _take_inputs(stepper)
-            if (run.counts.started == 0 or stepper.changed != 0) and not begin_or_go_on(stepper):
+            jumped = stepper.changed != 0 and run.counts.started != 0
+            stepper.changed = 0
+            if jumped and not go_on(run):
                 return _returned(stepper, Outcome.NOT_FINITE)
-        while not (run.counts.pending == Pending.READY and _is_there(stepper, run)):
-            code = go_on(stepper)
-            if code != Outcome.DONE:
-                return _returned(stepper, code)
-        _end_interval(stepper)
-        return _returned(stepper, Outcome.DONE)
-
-    def go_on(stepper: StepperMemory) -> int:
-        """The next action of the run: the changes of an instant, a break, a tick, or a step."""
-        run = stepper.run
-        if with_events and run.counts.pending >= Pending.EVENT:
-            code = handle_instant(run)
-            if code == Outcome.DONE:
-                run.counts.pending, stepper.slope_known = Pending.READY, 1
-            return code
-        if run.step.t == run.breaks.time:
-            return Outcome.DONE if begin_or_go_on(stepper) else Outcome.NOT_FINITE
-        if with_events and run.step.t == run.clocks.time:
-            run.counts.pending = Pending.TICK
-            return Outcome.DONE
-        if stepper.slope_known == 0:
-            rate(run, run.step.t, run.state.y, run.state.slopes)
-            run.counts.evaluations += 1
-        result = take_step(run)
-        if result == Outcome.NEAR_SINGULAR:
+        code = advance(run)
+        while code == Outcome.NEAR_SINGULAR:
             stepper.passes += 1
-        elif result != Outcome.DONE:
-            return result
-        _finish(stepper, run)
-        if run.model.completed != 0 and not tell_parts(run):
-            return Outcome.PART_STOPS
-        return Outcome.DONE
+            code = advance(run)
+        if code == Outcome.DONE:
+            _end_interval(stepper)
+        return _returned(stepper, code)
 
     return advance_interval
 
 
-step_fixed = interval_by(fixed_step_by(True), True)
-step_fixed_plain = interval_by(fixed_step_by(False), False)
-step_adaptive = interval_by(take_adaptive_step, True)
-step_implicit = interval_by(take_radau_step, True)
+step_fixed = interval_by(advance_fixed, pass_break)
+step_fixed_plain = interval_by(advance_fixed_plain, begin_plain)
+step_adaptive = interval_by(advance_adaptive, pass_break)
+step_implicit = interval_by(advance_implicit, pass_break)

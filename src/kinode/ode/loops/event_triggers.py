@@ -169,24 +169,3 @@ def is_clear(run: RunMemory, t: float, y: Floats) -> bool:
     for i in range(events.n_active):
         armed[active[i]] = 1
     return True
-
-
-def check_events(run: RunMemory) -> int:
-    """For an external solver: 1 if an event function triggers in ``state.y_new`` at ``step.t_new``, else 0.
-
-    Those that do are marked; if none does, the clearly positive ones are armed.
-    """
-    t, y = run.step.t_new, run.state.y_new
-    if run.events.count == 0 or is_clear(run, t, y):
-        return 0
-    evaluate(run, t, y)
-    if any_triggers(run):
-        mark_triggered(run, y)
-        return 1
-    arm(run)
-    return 0
-
-
-def check_between(run: RunMemory) -> int:
-    """For an external solver: 1 if event functions at three times of a step may hide an event between them."""
-    return int(find_dip(run) > 0.0 or find_growth(run) < 1.0)

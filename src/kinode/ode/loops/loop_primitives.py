@@ -182,5 +182,5 @@ def start(run: RunMemory) -> bool:
             counts.failed = i if y[i] != y[i] else counts.failed
     run.step.failed_time = run.step.t
     run.bounds.known = 0  # the state, or a law of time, has jumped
-    counts.started, counts.restarted = 1, 1
+    counts.started, counts.restarted, counts.slope_known = 1, 1, 1
     return counts.failed < 0

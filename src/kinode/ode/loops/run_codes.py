@@ -42,10 +42,6 @@ class Outcome(IntEnum):
     """Mode iteration found no consistent modes."""
     CHATTER = 11
     """Events follow each other without end."""
-    STEP_WANTED = 12
-    """The caller is to take a step: from ``step.t``, ``state.y`` to ``step.t_new``, ``state.y_new``."""
-    STATE_WANTED = 13
-    """The caller is to put the state at ``step.t_requested`` into ``state.between``."""
     STALLED = 14
     """Very many steps have hardly advanced the run."""
     STIFF = 15
@@ -77,16 +73,6 @@ class JacobianForm(IntEnum):
     """The rows of the accelerations, by positions and speeds; the rates of the positions are the speeds."""
 
 
-class Hidden(IntEnum):
-    """What bounds find in the step of an external solver, at ``bounds.share`` of it."""
-
-    NOTHING = 0
-    LAW = 1
-    """A law acts as neither end of the step has seen it."""
-    EVENT = 2
-    """An event function is negative; it is not up to ``bounds.left`` of the step."""
-
-
 class Pending(IntEnum):
     """The next action of a run."""
 
@@ -113,7 +99,5 @@ class Stepping(IntEnum):
     """Error control."""
     FIXED = 1
     """The user: all steps have one length, except those that end at events."""
-    OUTSIDE = 2
-    """An external solver, which also gives the state within its steps."""
     IMPLICIT = 3
     """Error control; each step solves equations (implicit/)."""

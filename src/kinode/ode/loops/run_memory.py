@@ -153,8 +153,6 @@ class StepTimes(Struct):
     """Length to try next; with fixed steps the length of all."""
     t_start: float
     t_end: float
-    t_requested: float
-    """Time within the step for which ``state.between`` is requested or holds."""
     previous_error: float
     """Error of the step before, relative to the tolerance."""
     end_correction: float
@@ -176,11 +174,15 @@ class StepCounts(Struct):
     started: int
     """1 once the slope at the start is known."""
     restarted: int
-    """1 where the state or its slope has just jumped: a multistep method starts anew."""
+    """1 where the state or its slope has just jumped: an implicit method starts anew."""
     dense_ready: int
     """1 once the slopes that the dense output of this step needs are known."""
+    slope_known: int
+    """1 if the first slope is that of the present state and inputs."""
     steps: int
     """Accepted steps."""
+    goal: int
+    """Fixed steps after which the interval of a stepper ends; -1 for a run, which ends at a time."""
     rejected: int
     rejected_in_a_row: int
     evaluations: int
@@ -489,8 +491,6 @@ class StepperMemory(Struct):
     """1 while an interval is not finished: the loop returned with a request."""
     changed: int
     """1 if parameters have changed since the last interval."""
-    slope_known: int
-    """1 if the first slope is that of the present state and inputs."""
     passes: int
     """Steps near singular positions."""
     n_inputs: int

@@ -20,7 +20,7 @@ from kinode.jit.loop.memory import Floats
 from kinode.ode.loops.dense_output import table_row
 from kinode.ode.loops.event_triggers import ZERO_LEVEL, is_active
 from kinode.ode.loops.loop_primitives import law_time, run_kernel, slope
-from kinode.ode.loops.run_codes import MOST_REACH, Hidden
+from kinode.ode.loops.run_codes import MOST_REACH
 from kinode.ode.loops.run_memory import RunMemory
 
 MAX_HALVINGS = 40  # a piece of a step is not halved more often: what acts for a shorter time has no effect
@@ -276,17 +276,3 @@ def search_functions(run: RunMemory) -> bool:
             while depth > 0 and index % 2 == 0:
                 depth, index, length = depth - 1, index // 2, 2.0 * length
     return False
-
-
-def check_bounds(run: RunMemory) -> int:
-    """For an external solver: what its step passed over (`Hidden`); the slopes are those at both ends."""
-    bounds = run.bounds
-    bounds.known, bounds.functions_settled = 0, 0
-    prepare_bounds(run)
-    bounds.functions_settled = 0  # an external solver keeps no list of active event functions
-    bounds.share = find_hidden(run)
-    if bounds.share > 0.0:
-        return Hidden.LAW
-    if bounds.count > bounds.n_laws and search_functions(run):
-        return Hidden.EVENT
-    return Hidden.NOTHING
