@@ -8,6 +8,7 @@ writing, halves of surrogate pairs) become ``\\uXXXX``.
 from __future__ import annotations
 
 import re
+import textwrap
 from collections.abc import Iterable, Mapping, Sequence
 from functools import cache
 from typing import Any
@@ -39,6 +40,37 @@ def format_table(head: Sequence[str], rows: Iterable[Sequence[str]]) -> list[str
         "  ".join(text.rjust(width) if k else text.ljust(width) for k, (text, width) in enumerate(zip(line, widths)))
         for line in lines
     ]
+
+
+NARROWEST_CELL = 20  # characters of a cell of a table that is wrapped
+UNLIMITED = 10**9  # characters of a line
+
+
+def text_table(head: Sequence[str], rows: Iterable[Sequence[str]], width: int = UNLIMITED) -> list[str]:
+    """Columns side by side; where they do not fit the widest is wrapped, or else each row takes lines of its own."""
+    texts = [head, *rows]
+    widths = [max(len(row[k]) for row in texts) for k in range(len(head))]
+    widest = widths.index(max(widths))
+    room = width - 2 * len(widths) - sum(widths) + widths[widest]
+    if room < min(widths[widest], NARROWEST_CELL):
+        return [line for row in texts[1:] for line in _text_row(row, width)]
+    widths[widest] = min(widths[widest], room)
+    lines = []
+    for row in texts:
+        cells = [
+            textwrap.wrap(cell, widths[k], break_long_words=False) or [""] if k == widest else [cell]
+            for k, cell in enumerate(row)
+        ]
+        for k in range(len(cells[widest])):
+            parts = [cell[k] if k < len(cell) else "" for cell in cells]
+            lines.append("  " + "  ".join(f"{part:<{w}}" for part, w in zip(parts, widths)).rstrip())
+    return lines
+
+
+def _text_row(row: Sequence[str], width: int) -> list[str]:
+    """A row of a table on lines of its own."""
+    rest = "; ".join(cell for cell in row[1:] if cell)
+    return [f"  {row[0]}", *textwrap.wrap(rest, width, initial_indent=" " * 6, subsequent_indent=" " * 6)]
 
 
 GAP = "  "

@@ -34,6 +34,7 @@ from kinode.model.system import System
 from kinode.multibody.instant_events import consistent_discrete_states
 from kinode.multibody.loop_statics import Support
 from kinode.multibody.snapshot import Snapshot
+from kinode.sheets.text import format_table
 from kinode.structure.state_layout import EvaluationPoint
 from kinode.structure.topology import Topology, find_topology
 from kinode.tasks.verify_identities import IDENTITIES, compare_parts
@@ -114,10 +115,7 @@ class Verification:
     def __str__(self) -> str:
         lines: list[str] = []
         for head, rows in self.tables:
-            widths = [max(len(line[k]) for line in [head, *rows]) for k in range(len(head))]
-            for line in [head, *rows]:
-                cells = [line[0].ljust(widths[0]), *(x.rjust(w) for x, w in zip(line[1:], widths[1:], strict=True))]
-                lines.append("  ".join(cells).rstrip())
+            lines += [line.rstrip() for line in format_table(head, rows)]
         notes = [f"{name} does not apply: {reason}" for name, reason in self.skipped]
         return "\n".join([f"{self.name}{self.verdict}", *lines, *self.failures, *notes])
 

@@ -19,6 +19,7 @@ from kinode.algebra.scalars import Array, rate
 from kinode.dynamics.compiled_system import Dynamics
 from kinode.model.circuit_topology import INFORMATION, VECTOR, WORLD, CircuitLink, CircuitNode, CircuitTopology
 from kinode.sheets.terms import IndexedSymbol, symbols_of
+from kinode.sheets.text import format_table
 from kinode.sheets.values import SymbolValues
 from kinode.structure.sigma_method import StructuralAnalysis, find_structure
 from kinode.structure.topology import find_topology
@@ -335,15 +336,9 @@ class Incidence:
 
     def __str__(self) -> str:
         """The matrix with names; a dot is a zero."""
-        dense = self.matrix.toarray()
-        left = max((len(name) for name in self.nodes), default=0)
-        widths = [max(len(name), 2) for name in self.branches]
-        head = " " * left + "  " + "  ".join(f"{name:>{w}}" for name, w in zip(self.branches, widths, strict=True))
-        lines = [head]
-        for name, row in zip(self.nodes, dense, strict=True):
-            cells = (f"{'.' if x == 0 else f'{x:+d}':>{w}}" for x, w in zip(row, widths, strict=True))
-            lines.append(f"{name:<{left}}  " + "  ".join(cells))
-        return "\n".join(lines)
+        pairs = zip(self.nodes, self.matrix.toarray(), strict=True)
+        rows = [[name, *("." if x == 0 else f"{x:+d}" for x in row)] for name, row in pairs]
+        return "\n".join(format_table(["", *self.branches], rows))
 
 
 def reference_of(link: CircuitLink) -> str:
