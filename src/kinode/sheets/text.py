@@ -165,15 +165,15 @@ def _number_printer(kind: str) -> Any:
     return NumberPrinter
 
 
-def wrapped(text: str, width: int) -> list[str]:
+def wrapped(text: str, width: int, indent: int = INDENT) -> list[str]:
     """Lines of at most this width, broken between terms; a term that is too long is broken inside brackets."""
     lines = [""]
     for term in _pieces(text, deepest=0):
-        whole = [term] if len(term) + INDENT <= width else _pieces(term, deepest=len(term))
-        for piece in [x for part in whole for x in _words(part, width - INDENT)]:
+        whole = [term] if len(term) + indent <= width else _pieces(term, deepest=len(term))
+        for piece in [x for part in whole for x in _words(part, width - indent)]:
             space = "" if lines[-1].endswith("*") else " "
             if lines[-1] and len(lines[-1]) + len(space) + len(piece) > width:
-                lines.append(" " * INDENT + piece)
+                lines.append(" " * indent + piece)
             else:
                 lines[-1] = f"{lines[-1]}{space}{piece}" if lines[-1] else piece
     return lines
