@@ -12,8 +12,8 @@ from kinode.kernels.state import Wrench
 from kinode.kernels.tree_size import is_large
 from kinode.results.causes import Causes, causes_or_bodies
 from kinode.results.joint_loads import reactions
-from kinode.sheets.markup import Markup, join, tag
-from kinode.views.html_markup import picture, table
+from kinode.sheets.markup import Markup, join, table, tag
+from kinode.views.html_markup import picture
 from kinode.views.plots.load_plots import draw_causes, draw_polar
 from kinode.views.plots.time_plots import make_room
 from kinode.views.style import SmallSheet, label, new_figure, pretty_unit, style

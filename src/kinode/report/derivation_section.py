@@ -12,14 +12,14 @@ from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from kinode.errors import Error
-from kinode.sheets.markup import Markup, join, symbol_markup, tag
+from kinode.sheets.markup import Markup, join, symbol_markup, table, tag
 from kinode.sheets.typeset import MATHML
 from kinode.structure.topology import find_topology
 from kinode.symbolic.explanation import Explanation, Item, Step, number_text
 from kinode.symbolic.normal_form import budget
 from kinode.views.diagram.circuit_diagram import diagram
 from kinode.views.diagram.circuit_graph import CircuitGraph
-from kinode.views.html_markup import picture, table
+from kinode.views.html_markup import picture
 from kinode.views.mechanism.flow_chart import FlowChart
 from kinode.views.mechanism.scheme_tiers import drive_table, tier_table
 from kinode.views.mechanism.vector_scheme import Scheme

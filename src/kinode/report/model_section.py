@@ -11,9 +11,9 @@ from kinode.errors import counted
 from kinode.model.base.fields import Value
 from kinode.ode.input_table import InputCourse
 from kinode.results.drive_sizing import Drives
-from kinode.sheets.markup import Markup, join, tag
+from kinode.sheets.markup import Markup, join, table, tag
 from kinode.simulation.event_log import count_events
-from kinode.views.html_markup import table, with_unit
+from kinode.views.html_markup import with_unit
 from kinode.views.style import number, pretty_unit
 
 if TYPE_CHECKING:

@@ -39,10 +39,10 @@ from kinode.results.joint_loads import (
     is_negligible,
 )
 from kinode.results.run_quantities import IGNORE_OVERFLOW
-from kinode.sheets.markup import Markup, escape, join, tag
+from kinode.sheets.markup import Markup, escape, join, table, tag
 from kinode.simulation.absolute_drift import PREFIX as DRIFT
 from kinode.version import __version__
-from kinode.views.html_markup import facts, picture, table, with_unit
+from kinode.views.html_markup import facts, picture, with_unit
 from kinode.views.mechanism.mechanism_drawing import draw_mechanism
 from kinode.views.plots.time_plots import (
     MOST_LINES,

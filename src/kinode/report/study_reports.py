@@ -12,9 +12,9 @@ from typing import TYPE_CHECKING
 
 from kinode.errors import ArgumentError
 from kinode.report.page import compose_page, write_page
-from kinode.sheets.markup import Markup, join, tag
+from kinode.sheets.markup import Markup, join, table, tag
 from kinode.version import __version__
-from kinode.views.html_markup import facts, picture, table
+from kinode.views.html_markup import facts, picture
 from kinode.views.plots.fit_plots import plot_fit
 from kinode.views.plots.study_plots import find_shares, plot_study
 from kinode.views.style import number, pretty_unit

@@ -1,4 +1,4 @@
-"""HTML and MathML by tags, and expressions of SymPy as MathML, which browsers typeset.
+"""HTML and MathML by tags, tables, and expressions of SymPy as MathML, which browsers typeset.
 
 Text is escaped unless it is ``Markup`` already.  Expressions are written by SymPy's printer, with kinode's styles of
 symbols.
@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import html
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 from kinode.sheets.terms import GREEK, SymbolStyle
@@ -35,6 +35,24 @@ def tag(name: str, *parts: object, **attributes: str) -> Markup:
 def join(parts: Iterable[object]) -> Markup:
     """Parts one after the other."""
     return Markup("".join(escape(part) for part in parts))
+
+
+def table(
+    head: Sequence[object], rows: Iterable[Sequence[object]], *, numbers: Sequence[int] = (), caption: str = "",
+    dense: bool = False,
+) -> Markup:  # fmt: skip
+    """A table that scrolls by itself where it is too wide; ``numbers`` are the columns aligned to the right.
+
+    With many columns it is set ``dense``: closer, and with heads of several lines.
+    """
+
+    def cells(name: str, row: Sequence[object]) -> Markup:
+        return join(tag(name, cell, class_="n") if k in numbers else tag(name, cell) for k, cell in enumerate(row))
+
+    top = tag("thead", tag("tr", cells("th", head)))
+    body = tag("tbody", *(tag("tr", cells("td", row)) for row in rows))
+    title = tag("caption", caption) if caption else ""
+    return tag("div", tag("table", title, top, body), class_="wide dense" if dense else "wide")
 
 
 MINUS = "\u2212"

@@ -13,9 +13,9 @@ from typing import Any
 
 import numpy as np
 
-from kinode.sheets.markup import MINUS, Markup, join, tag
+from kinode.sheets.markup import MINUS, Markup, join, table, tag
 from kinode.sheets.terms import Cases, Definition, Negative, Number, Product, ScalarFormula, Sum, VectorTerm, parts_of
-from kinode.sheets.text import HOLDS_WHILE, LATEX_LINE, aligned, latex_document, latex_text, wrapped
+from kinode.sheets.text import HOLDS_WHILE, LATEX_LINE, aligned, latex_document, latex_text, text_table, wrapped
 from kinode.sheets.typeset import LATEX, MATHML, PLAIN, condition_text, signed_terms, written
 
 
@@ -44,7 +44,6 @@ class PrintedText:
 
 
 SHORTEST_LINE = 40  # characters of a line of text, at least
-NARROWEST_CELL = 20  # characters of a cell of a table that is wrapped
 LONGEST_PRODUCT = 160  # characters of LaTeX of a product that is not broken
 WIDEST_CELL = 40  # characters of a cell of a table in LaTeX that is not wrapped
 LONGEST_MARKUP = 48  # of a line of MathML: 3 for an operation of a scalar term, 8 for a term in vectors
@@ -105,7 +104,8 @@ class FormulaSheet(PrintedText):
             for line in section.lines:
                 lines += _text_lines(line, width)
             if section.table is not None:
-                lines += text_table(*section.table, width)
+                head, cells = section.table
+                lines += text_table(head, [[_text_cell(x) for x in row] for row in cells], width)
             if section.positive:
                 lines += ["", HOLDS_WHILE]
                 lines += [x for term in section.positive for x in wrapped(f"  {written(term, PLAIN)} > 0", width)]
@@ -148,7 +148,8 @@ class FormulaSheet(PrintedText):
                 body = tag("mtable", *rows, displaystyle="true", columnalign="left")
                 parts.append(tag("div", tag("math", body), class_="wide"))
             if section.table is not None:
-                parts.append(_markup_table(*section.table))
+                head, cells = section.table
+                parts.append(table(head, [[_markup_cell(x) for x in row] for row in cells]))
             for term in section.positive:
                 shown = tag("math", Markup(written(term, MATHML)), tag("mo", ">"), tag("mn", "0"))
                 parts.append(tag("p", f"{HOLDS_WHILE} ", shown))
@@ -267,31 +268,8 @@ def _sum_lines(line: Definition, width: int) -> list[str]:
     return wrapped(formula, width)
 
 
-def text_table(head: Sequence[str], rows: Sequence[Sequence[str | VectorTerm]], width: int) -> list[str]:
-    """Columns side by side; where they do not fit the widest is wrapped, or else each row takes lines of its own."""
-    texts = [[cell if isinstance(cell, str) else written(cell, PLAIN) for cell in row] for row in (head, *rows)]
-    widths = [max(len(row[k]) for row in texts) for k in range(len(head))]
-    widest = widths.index(max(widths))
-    room = width - 2 * len(widths) - sum(widths) + widths[widest]
-    if room < min(widths[widest], NARROWEST_CELL):
-        return [line for row in texts[1:] for line in _text_row(row, width)]
-    widths[widest] = min(widths[widest], room)
-    lines = []
-    for row in texts:
-        cells = [
-            textwrap.wrap(cell, widths[k], break_long_words=False) or [""] if k == widest else [cell]
-            for k, cell in enumerate(row)
-        ]
-        for k in range(len(cells[widest])):
-            parts = [cell[k] if k < len(cell) else "" for cell in cells]
-            lines.append("  " + "  ".join(f"{part:<{w}}" for part, w in zip(parts, widths)).rstrip())
-    return lines
-
-
-def _text_row(row: Sequence[str], width: int) -> list[str]:
-    """A row of a table on lines of its own."""
-    rest = "; ".join(cell for cell in row[1:] if cell)
-    return [f"  {row[0]}", *textwrap.wrap(rest, width, initial_indent=" " * 6, subsequent_indent=" " * 6)]
+def _text_cell(cell: str | VectorTerm) -> str:
+    return cell if isinstance(cell, str) else written(cell, PLAIN)
 
 
 # -- LaTeX -----------------------------------------------------------------------------------------
@@ -368,12 +346,6 @@ def _markup_size(term: VectorTerm) -> int:
     if isinstance(inner, Number):
         return 0
     return 3 * (int(inner.expression.count_ops()) + 1) if isinstance(inner, ScalarFormula) else 8
-
-
-def _markup_table(head: Sequence[str], rows: Sequence[Sequence[str | VectorTerm]]) -> Markup:
-    top = tag("thead", tag("tr", *(tag("th", cell) for cell in head)))
-    body = tag("tbody", *(tag("tr", *(tag("td", _markup_cell(cell)) for cell in row)) for row in rows))
-    return tag("div", tag("table", top, body), class_="wide")
 
 
 def _markup_cell(cell: str | VectorTerm) -> str:

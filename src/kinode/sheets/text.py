@@ -8,6 +8,7 @@ writing, halves of surrogate pairs) become ``\\uXXXX``.
 from __future__ import annotations
 
 import re
+import textwrap
 from collections.abc import Iterable, Mapping, Sequence
 from functools import cache
 from typing import Any
@@ -45,6 +46,37 @@ def flush_left(rows: Sequence[Sequence[str]]) -> list[str]:
     """Lines of a table of words."""
     widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
     return ["  ".join(text.ljust(width) for text, width in zip(row, widths)).rstrip() for row in rows]
+
+
+NARROWEST_CELL = 20  # characters of a cell of a table that is wrapped
+UNLIMITED = 10**9  # characters of a line
+
+
+def text_table(head: Sequence[str], rows: Iterable[Sequence[str]], width: int = UNLIMITED) -> list[str]:
+    """Columns side by side; where they do not fit the widest is wrapped, or else each row takes lines of its own."""
+    texts = [head, *rows]
+    widths = [max(len(row[k]) for row in texts) for k in range(len(head))]
+    widest = widths.index(max(widths))
+    room = width - 2 * len(widths) - sum(widths) + widths[widest]
+    if room < min(widths[widest], NARROWEST_CELL):
+        return [line for row in texts[1:] for line in _text_row(row, width)]
+    widths[widest] = min(widths[widest], room)
+    lines = []
+    for row in texts:
+        cells = [
+            textwrap.wrap(cell, widths[k], break_long_words=False) or [""] if k == widest else [cell]
+            for k, cell in enumerate(row)
+        ]
+        for k in range(len(cells[widest])):
+            parts = [cell[k] if k < len(cell) else "" for cell in cells]
+            lines.append("  " + "  ".join(f"{part:<{w}}" for part, w in zip(parts, widths)).rstrip())
+    return lines
+
+
+def _text_row(row: Sequence[str], width: int) -> list[str]:
+    """A row of a table on lines of its own."""
+    rest = "; ".join(cell for cell in row[1:] if cell)
+    return [f"  {row[0]}", *textwrap.wrap(rest, width, initial_indent=" " * 6, subsequent_indent=" " * 6)]
 
 
 GAP = "  "
@@ -132,15 +164,15 @@ def _number_printer(kind: str) -> Any:
     return NumberPrinter
 
 
-def wrapped(text: str, width: int) -> list[str]:
+def wrapped(text: str, width: int, indent: int = INDENT) -> list[str]:
     """Lines of at most this width, broken between terms; a term that is too long is broken inside brackets."""
     lines = [""]
     for term in _pieces(text, deepest=0):
-        whole = [term] if len(term) + INDENT <= width else _pieces(term, deepest=len(term))
-        for piece in [x for part in whole for x in _words(part, width - INDENT)]:
+        whole = [term] if len(term) + indent <= width else _pieces(term, deepest=len(term))
+        for piece in [x for part in whole for x in _words(part, width - indent)]:
             space = "" if lines[-1].endswith("*") else " "
             if lines[-1] and len(lines[-1]) + len(space) + len(piece) > width:
-                lines.append(" " * INDENT + piece)
+                lines.append(" " * indent + piece)
             else:
                 lines[-1] = f"{lines[-1]}{space}{piece}" if lines[-1] else piece
     return lines

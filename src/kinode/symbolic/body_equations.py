@@ -368,8 +368,6 @@ class BodyEquations(Printed):
         return named + [SheetSection(title, lines=lines) for title, lines in shown]
 
 
-
-
 def _block_rotation(R: Array) -> Array:
     """[[R, 0], [0, R]]: rotates the two halves of a spatial vector."""
     zero = np.zeros((3, 3))

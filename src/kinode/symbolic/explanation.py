@@ -9,7 +9,6 @@ it get names of their own, y1, y2, ..., and stand before it.
 
 from __future__ import annotations
 
-import re
 import textwrap
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -23,7 +22,7 @@ from kinode.algebra.trace import Tape, Traced, count_operations, replay
 from kinode.hooks import hook
 from kinode.model.system import System
 from kinode.sheets.terms import SymbolStyle, formula_sum
-from kinode.sheets.text import aligned, latex_document, latex_text
+from kinode.sheets.text import aligned, latex_document, latex_text, wrapped
 from kinode.sheets.typeset import LATEX, written
 from kinode.structure.topology import Topology
 from kinode.symbolic.normal_form import Harmonic, TooLongError, budget
@@ -193,12 +192,12 @@ class Explanation:
             if formula.is_number:
                 yield f"{INDENT * 2}{name} = {number}"
             else:
-                *lines, last = _wrapped(f"{INDENT * 2}{name} = {formula}", width)
+                *lines, last = wrapped(f"{INDENT * 2}{name} = {formula}", width, indent=4 * len(INDENT))
                 yield from lines
                 if len(last) + 2 + len(number) > width:
                     yield last
                     last = ""
-                yield _right(last, number, width)
+                yield f"{last}{number:>{width - len(last)}}"
         if zero:
             stem = item.names[0] if len(item.names) == 1 else item.names[0].rpartition("_")[0]
             parts = ", ".join(item.names[k].rpartition("_")[2] for k in zero)
@@ -278,33 +277,6 @@ def _table(head: Sequence[str], rows: Sequence[Sequence[str]], width: int) -> li
         cells = [text.ljust(w) for text, w in zip(line, widths)]
         texts += ["  ".join(part) for part in (cells[:fit], ["", *cells[fit:]]) if any(x.strip() for x in part)]
     return texts
-
-
-def _right(text: str, number: str, width: int) -> str:
-    return f"{text}{number.rjust(width - len(text))}"
-
-
-def _wrapped(text: str, width: int) -> list[str]:
-    """Lines of at most this width, broken between terms, else between factors."""
-    lines = [""]
-    for piece in re.split(r"(?<=[^(]) (?=[-+] )", text):
-        if lines[-1] and len(lines[-1]) + 1 + len(piece) > width:
-            lines.append(INDENT * 4 + piece)
-        else:
-            lines[-1] = f"{lines[-1]} {piece}" if lines[-1] else piece
-    return [part for line in lines for part in _split(line, width)]
-
-
-def _split(line: str, width: int) -> list[str]:
-    """A line that is too wide, broken after a factor."""
-    parts = []
-    while len(line) > width:
-        cut = line.rfind("*", 12, width)
-        if cut < 0:
-            break
-        parts.append(line[: cut + 1])
-        line = INDENT * 4 + line[cut + 1 :]
-    return [*parts, line]
 
 
 # -- LaTeX -----------------------------------------------------------------------------------------

@@ -274,7 +274,7 @@ class HamiltonEquations(Printed):
         sections = [*named, SheetSection("momenta, dT/du", lines=definitions)]
         sections.append(SheetSection("Hamiltonian", lines=(self._line([H], [self.H]),)))
         if not self.is_energy:
-            energy = self._line([T + V - H], [self._excess])
+            energy = self._line([T, V, -H], [self._excess])
             sections.append(SheetSection("H is not the energy, since motions are prescribed", lines=(energy,)))
         speeds = self._named(zip(self.notation.of("u"), self.speeds, strict=True))
         sections.append(SheetSection("speeds, dH/dp", lines=speeds))

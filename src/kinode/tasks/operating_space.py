@@ -30,7 +30,7 @@ from kinode.model.joints.joint import Joint
 from kinode.model.network.nodes import find_nodes
 from kinode.model.system import System, joint_frame
 from kinode.multibody.snapshot import Snapshot
-from kinode.sheets.text import flush_left
+from kinode.sheets.text import text_table
 from kinode.simulation.run_arguments import find_model
 from kinode.structure.loop_closure import RANK, WALK_LENGTH, characteristic_length
 
@@ -128,12 +128,11 @@ class OperatingSpace:
         counts += [f"{counted(self.driven, 'freedom')} given by laws"] if self.driven else []
         lines = [f"{self.system}: {self.whole}, {self.whole.word}, in the axes of {self.axes}"]
         lines.append(f"mode: {self.mode}" + (f", {' and '.join(counts)}" if counts else ""))
-        rows = [["body", "class", "motion", "freedoms"]]
-        rows += [[name, s.name, s.short, str(s.freedoms)] for name, s in self.bodies.items()]
-        lines += ["", *(f"  {line}" for line in flush_left(rows))]
-        rows = [["joint", "pair", "motion", "mode", "by"]]
-        rows += [[name, j.pair or "-", j.space.short, j.mode, j.source] for name, j in self.joints.items()]
-        return "\n".join([*lines, "", *(f"  {line}" for line in flush_left(rows))] if self.joints else lines)
+        rows = [(name, s.name, s.short, str(s.freedoms)) for name, s in self.bodies.items()]
+        lines += ["", *text_table(("body", "class", "motion", "freedoms"), rows)]
+        joints = [(name, j.pair or "-", j.space.short, j.mode, j.source) for name, j in self.joints.items()]
+        lines += ["", *text_table(("joint", "pair", "motion", "mode", "by"), joints)] if joints else []
+        return "\n".join(lines)
 
 
 def operating_space(model: Any, *, expressed_in: Any = None) -> OperatingSpace:

@@ -1,9 +1,9 @@
-"""Tables, lists and pictures of a report as HTML."""
+"""Lists and pictures of a report as HTML."""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from typing import TYPE_CHECKING
 
 from kinode.sheets.markup import Markup, escape, join, tag
@@ -11,24 +11,6 @@ from kinode.views.style import to_svg
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
-
-
-def table(
-    head: Sequence[object], rows: Iterable[Sequence[object]], *, numbers: Sequence[int] = (), caption: str = "",
-    dense: bool = False,
-) -> Markup:  # fmt: skip
-    """A table that scrolls by itself where it is too wide; ``numbers`` are the columns aligned to the right.
-
-    With many columns it is set ``dense``: closer, and with heads of several lines.
-    """
-
-    def cells(name: str, row: Sequence[object]) -> Markup:
-        return join(tag(name, cell, class_="n") if k in numbers else tag(name, cell) for k, cell in enumerate(row))
-
-    top = tag("thead", tag("tr", cells("th", head)))
-    body = tag("tbody", *(tag("tr", cells("td", row)) for row in rows))
-    title = tag("caption", caption) if caption else ""
-    return tag("div", tag("table", title, top, body), class_="wide dense" if dense else "wide")
 
 
 def with_unit(words: str, unit: str) -> Markup:

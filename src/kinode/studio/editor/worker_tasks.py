@@ -131,9 +131,8 @@ def write_equations(order: Order) -> Plain:
 
 def write_circuit(order: Order) -> Plain:
     """The equations of every component in link variables, and the numbers of all variables at the start."""
-    from kinode.sheets.markup import tag
+    from kinode.sheets.markup import table, tag
     from kinode.symbolic.circuit.whole_circuit import circuit
-    from kinode.views.html_markup import table
     from kinode.views.style import number, pretty_unit
 
     order.tell(0.1, "the circuit is analyzed")

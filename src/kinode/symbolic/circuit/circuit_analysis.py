@@ -336,8 +336,8 @@ class Incidence:
 
     def __str__(self) -> str:
         """The matrix with names; a dot is a zero."""
-        cells = [[f"{x:+d}" if x else " ." for x in row] for row in self.matrix.toarray()]
-        rows = [[name, *row] for name, row in zip(self.nodes, cells, strict=True)]
+        pairs = zip(self.nodes, self.matrix.toarray(), strict=True)
+        rows = [[name, *("." if x == 0 else f"{x:+d}" for x in row)] for name, row in pairs]
         return "\n".join(format_table(["", *self.branches], rows))
 
 
