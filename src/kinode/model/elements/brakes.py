@@ -18,7 +18,6 @@ from typing import TYPE_CHECKING, Any, ClassVar
 import numpy as np
 
 from kinode.algebra.scalars import Scalar, less, maximum, minimum, sign, where
-from kinode.errors import ModelError
 from kinode.model.base.element import Element, Load
 from kinode.model.base.events import Root
 from kinode.model.base.fields import Spec, Value, declare, law, number, record, unknown
@@ -61,19 +60,18 @@ class Grip(Element):
         for field, least in (("capacity", 0.0), ("static_ratio", 1.0)):
             value = getattr(self, field)
             if isinstance(value, float) and value < least:
-                raise ModelError(f"must be {least:g} at least, not {value:g}", component=self.name, field=field)
+                raise self.error_at(field, f"must be {least:g} at least, not {value:g}")
 
     def check_in(self, system: System) -> None:
         for field in self.joint_fields:
             name = getattr(self, field)
             joint = system.joints.get(name)
             if joint is None:
-                message = unknown("no joint is called", name, system.joints)
-                raise ModelError(message, component=self.name, field=field)
+                raise self.error_at(field, unknown("no joint is called", name, system.joints))
             if [kind for _, kind in joint.coordinates] != ["angle" if self.turns else "length"]:
                 what = "turn" if self.turns else "slide"
                 message = f"{name} is a {joint.kind} joint; it acts in joints with one freedom that {what}{self.other}"
-                raise ModelError(message, component=self.name, field=field)
+                raise self.error_at(field, message)
 
     joint_fields: ClassVar[tuple[str, ...]] = ()
     other: ClassVar[str] = ""  # hint in the message about a joint of the wrong type
@@ -208,4 +206,4 @@ class Clutch(Grip):
     def check(self) -> None:
         super().check()
         if self.first == self.second:
-            raise ModelError("is the other joint of the clutch too", component=self.name, field="second")
+            raise self.error_at("second", "is the other joint of the clutch too")

@@ -16,7 +16,6 @@ from typing import TYPE_CHECKING, Any, ClassVar
 import numpy as np
 
 from kinode.algebra.scalars import Array, Scalar, absolute, exp, tidy
-from kinode.errors import ModelError
 from kinode.model.base.element import Element, Load
 from kinode.model.base.fields import POSITIVE, UNSIGNED, Value, number, record, unknown
 from kinode.model.base.kinds import register
@@ -42,18 +41,16 @@ class Bristles(Element):
         super().check()
         static, sliding = getattr(self, "static", None), getattr(self, "sliding", None)
         if isinstance(static, float) and isinstance(sliding, float) and static < sliding:
-            message = f"{static:g} is below the {sliding:g} of sliding"
-            raise ModelError(message, component=self.name, field="static")
+            raise self.error_at("static", f"{static:g} is below the {sliding:g} of sliding")
 
     def check_in(self, system: System) -> None:
         joint = system.joints.get(self.joint)
         if joint is None:
-            message = unknown("no joint is called", self.joint, system.joints)
-            raise ModelError(message, component=self.name, field="joint")
+            raise self.error_at("joint", unknown("no joint is called", self.joint, system.joints))
         if [kind for _, kind in joint.coordinates] != ["angle" if self.turns else "length"]:
             what = "turn" if self.turns else "slide"
             message = f"{self.joint} is a {joint.kind} joint; it acts in joints with one freedom that {what}"
-            raise ModelError(message, component=self.name, field="joint")
+            raise self.error_at("joint", message)
 
     @property
     def states(self) -> tuple[tuple[str, str], ...]:
