@@ -40,11 +40,33 @@ def joint(doc: str) -> Any:
 
 
 @record
-class Grip(Element):
+class JointElement(Element):
+    """Acts along joints of one freedom, and on no body."""
+
+    pushes: ClassVar[bool] = False
+    turns: ClassVar[bool] = True
+    joint_fields: ClassVar[tuple[str, ...]] = ("joint",)
+    other: ClassVar[str] = ""  # hint in the message about a joint of the wrong type
+
+    def check_in(self, system: System) -> None:
+        for field in self.joint_fields:
+            name = getattr(self, field)
+            joint = system.joints.get(name)
+            if joint is None:
+                raise self.error_at(field, unknown("no joint is called", name, system.joints))
+            if [kind for _, kind in joint.coordinates] != ["angle" if self.turns else "length"]:
+                what = "turn" if self.turns else "slide"
+                message = f"{name} is a {joint.kind} joint; it acts in joints with one freedom that {what}{self.other}"
+                raise self.error_at(field, message)
+
+    def wrenches(self, scene: LawScene) -> Sequence[Load]:
+        return ()
+
+
+@record
+class Grip(JointElement):
     """Friction in or between joints, applied by a law."""
 
-    pushes: ClassVar[bool] = False  # it acts along joints only
-    turns: ClassVar[bool] = True
     capacity: Value = number("moment", "what it slides with when it is fully applied")
     command: Value = law("dimensionless", "how much of the capacity is applied, a law: 0 releases", 1.0)
     static_ratio: Value = number("dimensionless", "what it holds with at rest, in parts of the capacity", 1.0)
@@ -62,20 +84,6 @@ class Grip(Element):
             if isinstance(value, float) and value < least:
                 raise self.error_at(field, f"must be {least:g} at least, not {value:g}")
 
-    def check_in(self, system: System) -> None:
-        for field in self.joint_fields:
-            name = getattr(self, field)
-            joint = system.joints.get(name)
-            if joint is None:
-                raise self.error_at(field, unknown("no joint is called", name, system.joints))
-            if [kind for _, kind in joint.coordinates] != ["angle" if self.turns else "length"]:
-                what = "turn" if self.turns else "slide"
-                message = f"{name} is a {joint.kind} joint; it acts in joints with one freedom that {what}{self.other}"
-                raise self.error_at(field, message)
-
-    joint_fields: ClassVar[tuple[str, ...]] = ()
-    other: ClassVar[str] = ""  # hint in the message about a joint of the wrong type
-
     # -- motion --------------------------------------------------------------------------------------
     def slip_of(self, scene: VelocityScene) -> Scalar:
         """The sliding speed, m/s or rad/s."""
@@ -88,9 +96,6 @@ class Grip(Element):
     def efforts(self, scene: PositionScene) -> Mapping[str, Scalar]:
         push = -self._direction(scene) * self.applied(scene)
         return {name: scene.law(factor) * push for name, factor in self.members()}
-
-    def wrenches(self, scene: LawScene) -> Sequence[Load]:
-        return ()
 
     def locks(self, scene: PositionScene) -> Sequence[Lock]:
         square = scene.discrete_states(self.name)["mode"] ** 2
@@ -173,7 +178,6 @@ class Brake(Grip):
     """A brake in a joint that turns."""
 
     other: ClassVar[str] = "; a slide_brake acts in those that slide"
-    joint_fields: ClassVar[tuple[str, ...]] = ("joint",)
     joint: str = joint("the joint that it brakes")
 
     def members(self) -> tuple[tuple[str, Value], ...]:
