@@ -162,3 +162,34 @@ def test_files_and_summaries_hold_compliances(tmp_path):
     assert again == system
     assert "compliance (axial 3e-08 m/N, tilt 1e-05 rad/(N*m))" in " ".join(system.summary().split())
     assert again["lower"].compliance.given() == system["lower"].compliance.given()
+
+
+@pytest.mark.parametrize(
+    ("fields", "field", "words"),
+    [
+        ({"compliance": {"axial": "give"}}, "compliance.axial", "must not be negative, not -1"),
+        ({"compliance": {"force": [0, "give", 0]}}, "compliance.force", "must not be negative, not -1"),
+        ({"limits": ["-give", "give"]}, "limits", "the lower limit 1.0 is above the upper limit -1.0"),
+        ({"friction": kn.coulomb("2 + give", radius="-give", static_coefficient=0.5)}, "friction.static_c", "below"),
+        ({"stop": {"upper": 1, "restitution": "2*give"}}, "stop.restitution", "must be between 0 and 1, not -2"),
+    ],
+)
+def test_records_within_fields_are_held_to_their_ranges_by_parameters(fields, field, words):
+    system = kn.System("gives", gravity=(0, 0, 0))
+    system.parameter("give", -1.0)
+    system.revolute("hinge", system.world, system.body("leaf", mass=1, inertia=(1, 1, 1)), **fields)
+    with pytest.raises(kn.ModelError, match=words) as caught:
+        kn.compile(system)
+    assert caught.value.component == "hinge" and str(caught.value.field).startswith(field)
+
+
+def test_a_number_may_be_held_to_a_range_by_its_field():
+    system = kn.System("soft")
+    system.parameter("give", -1.0)
+    leaf = system.body("leaf", mass=1, inertia=(1, 1, 1))
+    system.free("fly", system.world, leaf)
+    with pytest.raises(kn.ModelError, match="must not be negative, and is -2"):
+        system.spring("spring", system.world, leaf, stiffness=-2)
+    system.spring("spring", system.world, leaf, stiffness="give")
+    with pytest.raises(kn.ModelError, match="must not be negative, and is -1"):
+        kn.compile(system)

@@ -123,7 +123,7 @@ def every_quantity_has_a_formula(example: PartExample) -> None:
 def a_number_of_the_wrong_sign_is_refused(example: PartExample) -> None:
     cls = ELEMENTS[example.kind]
     assert issubclass(cls, kn.Part)
-    for field in sorted(field for field, allowed in cls.ranges().items() if not allowed.holds(-1.0)):
+    for field in sorted(field for field, allowed in cls.number_ranges().items() if not allowed.holds(-1.0)):
         system = kn.System("one")
         system.parameter("minus_one", -1.0)
         error = refusal(lambda field=field, system=system: _put(system, example, field, -1.0))

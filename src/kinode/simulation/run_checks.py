@@ -60,7 +60,7 @@ class Guarded:
 def find_guarded(system: System) -> Iterator[Guarded]:
     """The fields of network components with a sign rule whose expressions depend on more than parameters."""
     for part in system.parts.values():
-        for field, rule in part.ranges().items():
+        for field, rule in part.number_ranges().items():
             value = getattr(part, part.specs()[field][0].name)
             if isinstance(value, Expression) and not value.names() <= set(system.parameters):
                 yield Guarded(part.name, field, value, rule)

@@ -15,7 +15,6 @@ import numpy as np
 
 from kinode.algebra.scalars import Array, Scalar, tidy
 from kinode.algebra.spatial import IDENTITY3, RigidInertia
-from kinode.errors import ModelError
 from kinode.model.base.field_reader import Reader
 from kinode.model.base.fields import Component, Spec, Value, Vector, declare, record, special, unknown, vector
 from kinode.model.base.frames import ZERO, Frame, Resolve, check_frame_name, read_frame
@@ -366,12 +365,11 @@ class Body(Component):
 
             compare_with_mesh(self.name, shape, self.given_mass, self.given_com, self.central_inertia, nominal)
         if shape is not None and self.solid is not None and self.states_mass:
-            message = "the shape has a mass or density; leave out mass, com and inertia"
-            raise ModelError(message, component=self.name, field="shape")
+            raise self.error_at("shape", "the shape has a mass or density; leave out mass, com and inertia")
         given_mass, com, inertia, about = self.mass_properties
         mass = given_mass if type(given_mass) is float else float(nominal(given_mass))
         if not mass >= 0:
-            raise ModelError(f"must not be negative, and is {mass:g}", component=self.name, field="mass")
+            raise self.error_at("mass", f"must not be negative, and is {mass:g}")
         if not self.physical:
             return
         xx, yy, zz, xy, xz, yz = _evaluate(inertia, nominal)
@@ -392,7 +390,7 @@ class Body(Component):
             return
         moments = _principal_moments((xx, yy, zz, xy, xz, yz))
         if moments is None:
-            raise ModelError("is too large to calculate with", component=self.name, field="inertia")
+            raise self.error_at("inertia", "is too large to calculate with")
         problem = None
         if moments[0] < -1e-9 * scale - noise:
             problem = f"the principal moments{where} are {_list(moments)}, and none may be negative"
@@ -401,7 +399,7 @@ class Body(Component):
         elif moments[0] + moments[1] < moments[2] - 1e-6 * scale - noise:
             problem = f"of the principal moments{where} {_list(moments)} the largest exceeds the sum of the others"
         if problem is not None:
-            raise ModelError(f"no body has it: {problem}", component=self.name, field="inertia")
+            raise self.error_at("inertia", f"no body has it: {problem}")
 
 
 def _below_least(given: LoneMoment, mass: float, com: Vector, nominal: Resolve) -> str:

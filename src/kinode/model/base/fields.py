@@ -190,7 +190,7 @@ class Component:
     leading_fields: ClassVar[tuple[str, ...]] = ()  # positional fields of this method before all others
     alternative_fields: ClassVar[Mapping[str, Alternative]] = {}  # fields that replace others, see ``gather``
     local: ClassVar[Mapping[str, frozenset[str]]] = {}  # local names that the law in a field may use
-    told: ClassVar[str] = "not"  # what stands before a wrong number in messages
+    before_number: ClassVar[str] = "not"  # what stands before a wrong number in messages
     timely: ClassVar[tuple[str, ...]] = ()  # fields whose laws depend on time only and are differentiated
     name: str
 
@@ -251,7 +251,7 @@ class Component:
         return declared_specs
 
     @classmethod
-    def ranges(cls) -> dict[str, NumberRange]:
+    def number_ranges(cls) -> dict[str, NumberRange]:
         """What the numbers and laws of its fields have to be."""
         return {name: spec.range for name, (_, spec) in cls.specs().items() if spec.range is not None}
 
@@ -376,11 +376,15 @@ class Component:
 
     def check_numbers(self, known: Callable[[Any], float | None]) -> None:
         """Refuse numbers out of their ranges; ``known`` gives the value of one, None where it is open."""
-        for name, allowed in self.ranges().items():
+        for name, allowed in self.number_ranges().items():
             value = getattr(self, self.specs()[name][0].name)
             number = None if value is None else known(value)
             if number is not None and not allowed.holds(number):
-                raise ModelError(allowed.refuse(number, self.told), component=self.name, field=name)
+                raise self.error_at(name, allowed.refuse(number, self.before_number))
+
+    def error_at(self, field: str | None, message: str) -> ModelError:
+        """The error about one of its fields, or about the whole of it."""
+        return ModelError(message, component=self.name, field=field)
 
     def constants(self) -> Iterable[Any]:
         """The values of the fields that make up geometry and inertia."""

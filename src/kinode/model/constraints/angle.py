@@ -8,7 +8,6 @@ import numpy as np
 
 from kinode.algebra.scalars import Array, cos, sin
 from kinode.algebra.spatial import dot
-from kinode.errors import ModelError
 from kinode.model.base.fields import Value, frame, law, special
 from kinode.model.base.frames import Frame
 from kinode.model.base.kinds import register
@@ -48,4 +47,4 @@ class AngleConstraint(Constraint):
         angle = law_at_start(system, self.angle)
         if not PARALLEL_ANGLE < angle < np.pi - PARALLEL_ANGLE:
             message = f"must lie between 0 and 180 deg, not {np.degrees(angle):g} deg; parallel axes need a joint"
-            raise ModelError(message, component=self.name, field="angle")
+            raise self.error_at("angle", message)

@@ -17,7 +17,6 @@ import numpy as np
 
 from kinode.algebra.scalars import Array, Scalar
 from kinode.algebra.spatial import rotation_to_axis
-from kinode.errors import ModelError
 from kinode.expressions.syntax_tree import Expression
 from kinode.model.base.field_reader import Reader
 from kinode.model.base.fields import (
@@ -123,13 +122,12 @@ class Constraint(Component):
         """Refuse two frames on one body."""
         one, two = (getattr(self, field) for field in fields)
         if one.body == two.body:
-            message = f"both sides are on {one.body}, where nothing can move"
-            raise ModelError(message, component=self.name, field=fields[1])
+            raise self.error_at(fields[1], f"both sides are on {one.body}, where nothing can move")
 
     def _positive(self, system: Any, field: str, hint: str = "") -> None:
         value = law_at_start(system, getattr(self, field))
         if value <= 0:
-            raise ModelError(f"must be positive, not {value:g}{hint}", component=self.name, field=field)
+            raise self.error_at(field, f"must be positive, not {value:g}{hint}")
 
 
 def law_at_start(system: Any, value: Value) -> float:

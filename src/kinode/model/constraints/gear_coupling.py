@@ -13,7 +13,6 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from kinode.algebra.scalars import Array, Scalar, atan2, cos, sin
-from kinode.errors import ModelError
 from kinode.model.base.fields import Value, number, record, special, unknown
 from kinode.model.base.frames import Frame
 from kinode.model.base.kinds import register
@@ -82,7 +81,7 @@ class CoordinateCoupling(Constraint):
                 f"{relation.follower} and {relation.leader} do not turn on one body, or on bodies fixed to each other: "
                 "where their teeth meet is not known; leave pressure_angle out"
             )
-            raise ModelError(message, component=self.name, field="pressure_angle")
+            raise self.error_at("pressure_angle", message)
         one, two, loaded = sides
         geometry = self.mesh_geometry(system, one, two)
         return ToothMesh(self.name, one, two, loaded, self.pressure_angle, self.helix_angle, geometry)
@@ -96,16 +95,14 @@ class CoordinateCoupling(Constraint):
         if self.pressure_angle is None:
             for field in ("helix_angle", "mesh_at"):
                 if getattr(self, field) != 0.0:
-                    raise ModelError(
-                        "describes teeth: they need a pressure_angle too", component=self.name, field=field
-                    )
+                    raise self.error_at(field, "describes teeth: they need a pressure_angle too")
             return
         for field, least in (("pressure_angle", 0.0), ("helix_angle", -math.pi / 2)):
             angle = law_at_start(system, getattr(self, field))
             if not least <= angle < math.pi / 2 or angle == -math.pi / 2:
                 span = "from 0 to" if least == 0.0 else "within"
                 message = f"must be {span} 90 degrees, not {math.degrees(angle):.4g}; '20 deg' is a text with its unit"
-                raise ModelError(message, component=self.name, field=field)
+                raise self.error_at(field, message)
         mesh = self.mesh(system)
         assert mesh is not None
         one, two = mesh.follower, mesh.leader
@@ -145,14 +142,13 @@ class CoordinateCoupling(Constraint):
         for field, name in self.joints().items():
             joint = system.joints.get(name)
             if joint is None:
-                message = unknown("no joint is called", name, system.joints)
-                raise ModelError(message, component=self.name, field=field)
+                raise self.error_at(field, unknown("no joint is called", name, system.joints))
             if joint.n_u != 1:
                 message = f"{joint.name} has {joint.n_u} freedoms; a {self.kind} couples joints with one"
-                raise ModelError(message, component=self.name, field=field)
+                raise self.error_at(field, message)
         one, two = self.joints().values()
         if one == two:
-            raise ModelError("couples a joint to itself", component=self.name)
+            raise self.error_at(None, "couples a joint to itself")
 
     def _check_kinds(self, system: Any, kinds: dict[str, type[Joint]]) -> None:
         """Refuse teeth on joints that are neither hinges nor slides."""
@@ -162,7 +158,7 @@ class CoordinateCoupling(Constraint):
                 message = (
                     f"{joint.name} is a {joint.kind} joint, the teeth of a {self.kind} need a {kind.kind} one there"
                 )
-                raise ModelError(f"{message}; leave pressure_angle out", component=self.name, field="pressure_angle")
+                raise self.error_at("pressure_angle", f"{message}; leave pressure_angle out")
 
 
 def _within_a_turn(angle: Scalar) -> Scalar:
@@ -191,9 +187,9 @@ class GearConstraint(CoordinateCoupling):
     def check(self, system: Any) -> None:
         super().check(system)
         if system.joints[self.input].driven and system.joints[self.output].driven:
-            raise ModelError("both joints have a prescribed motion already", component=self.name)
+            raise self.error_at(None, "both joints have a prescribed motion already")
         if self.ratio == 0.0:
-            raise ModelError("must not be zero", component=self.name, field="ratio")
+            raise self.error_at("ratio", "must not be zero")
         if self.pressure_angle is not None:
             self._check_kinds(system, {"input": Revolute, "output": Revolute})
         self.check_teeth(system)
@@ -208,17 +204,16 @@ class GearConstraint(CoordinateCoupling):
     def check_axes(self, system: Any, mesh: ToothMesh, cosine: float, between: Array, axis: Array) -> None:
         """Wheels mesh on parallel axes at a distance, inside each other only if one is larger."""
         if abs(cosine) < math.cos(PARALLEL_ANGLE):
-            message = f"{self.input} and {self.output} are not parallel: {BEVEL}"
-            raise ModelError(message, component=self.name, field="pressure_angle")
+            raise self.error_at("pressure_angle", f"{self.input} and {self.output} are not parallel: {BEVEL}")
         distance = float(np.linalg.norm(between - (between @ axis) * axis))
         if distance <= LEAST_DISTANCE:
             message = f"{self.input} and {self.output} have one axis: teeth need a distance between the axes"
-            raise ModelError(message, component=self.name, field="pressure_angle")
+            raise self.error_at("pressure_angle", message)
         if law_at_start(system, self.ratio) * cosine * mesh.follower.sense * mesh.leader.sense == 1.0:
             message = (
                 "both turn alike: of two wheels that mesh on one side, one is larger (a belt has no teeth to give)"
             )
-            raise ModelError(message, component=self.name, field="ratio")
+            raise self.error_at("ratio", message)
 
 
 @register("rack", symbol="rack", shortcut=True)
@@ -248,11 +243,11 @@ class RackConstraint(CoordinateCoupling):
             joint = system.joints[getattr(self, field)]
             if joint.coordinates[0][1] != unit:
                 verb = {"length": "travel", "angle": "turn"}[unit]
-                raise ModelError(f"{joint.name} does not {verb}", component=self.name, field=field)
+                raise self.error_at(field, f"{joint.name} does not {verb}")
         if system.joints[self.rack].driven and system.joints[self.pinion].driven:
-            raise ModelError("both joints have a prescribed motion already", component=self.name)
+            raise self.error_at(None, "both joints have a prescribed motion already")
         if self.radius == 0.0:
-            raise ModelError("must not be zero", component=self.name, field="radius")
+            raise self.error_at("radius", "must not be zero")
         if self.pressure_angle is not None:
             self._check_kinds(system, {"rack": Prismatic, "pinion": Revolute})
         self.check_teeth(system)
@@ -264,4 +259,4 @@ class RackConstraint(CoordinateCoupling):
         """A rack travels across the pinion's axis."""
         if abs(cosine) > math.sin(PARALLEL_ANGLE):
             message = f"{self.rack} does not travel across the axis of {self.pinion}; leave pressure_angle out"
-            raise ModelError(message, component=self.name, field="pressure_angle")
+            raise self.error_at("pressure_angle", message)

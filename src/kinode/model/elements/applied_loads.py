@@ -10,7 +10,6 @@ import numpy as np
 
 from kinode.algebra.scalars import Array, Scalar
 from kinode.algebra.spatial import ZERO3
-from kinode.errors import ModelError
 from kinode.model.base.element import Element, Load
 from kinode.model.base.fields import Value, Vector, frame, laws, record, special
 from kinode.model.base.frames import Frame
@@ -30,7 +29,7 @@ class _Push(Element):
 
     def check(self) -> None:
         if self.reaction_on is not None and self.reaction_on.body == self.on.body:
-            raise ModelError("is the body that the load acts on", component=self.name, field="reaction_on")
+            raise self.error_at("reaction_on", "is the body that the load acts on")
 
     def placed(self, world: Frame) -> Element:
         """Without other axes the components are in those of the world that it was made in."""

@@ -18,7 +18,6 @@ from typing import TYPE_CHECKING, Any, ClassVar
 import numpy as np
 
 from kinode.algebra.scalars import Scalar, less, maximum, minimum, sign, where
-from kinode.errors import ModelError
 from kinode.model.base.element import Element, Load
 from kinode.model.base.events import Root
 from kinode.model.base.fields import Spec, Value, declare, law, number, record, unknown
@@ -41,11 +40,33 @@ def joint(doc: str) -> Any:
 
 
 @record
-class Grip(Element):
+class JointElement(Element):
+    """Acts along joints of one freedom, and on no body."""
+
+    pushes: ClassVar[bool] = False
+    turns: ClassVar[bool] = True
+    joint_fields: ClassVar[tuple[str, ...]] = ("joint",)
+    other: ClassVar[str] = ""  # hint in the message about a joint of the wrong type
+
+    def check_in(self, system: System) -> None:
+        for field in self.joint_fields:
+            name = getattr(self, field)
+            joint = system.joints.get(name)
+            if joint is None:
+                raise self.error_at(field, unknown("no joint is called", name, system.joints))
+            if [kind for _, kind in joint.coordinates] != ["angle" if self.turns else "length"]:
+                what = "turn" if self.turns else "slide"
+                message = f"{name} is a {joint.kind} joint; it acts in joints with one freedom that {what}{self.other}"
+                raise self.error_at(field, message)
+
+    def wrenches(self, scene: LawScene) -> Sequence[Load]:
+        return ()
+
+
+@record
+class Grip(JointElement):
     """Friction in or between joints, applied by a law."""
 
-    pushes: ClassVar[bool] = False  # it acts along joints only
-    turns: ClassVar[bool] = True
     capacity: Value = number("moment", "what it slides with when it is fully applied")
     command: Value = law("dimensionless", "how much of the capacity is applied, a law: 0 releases", 1.0)
     static_ratio: Value = number("dimensionless", "what it holds with at rest, in parts of the capacity", 1.0)
@@ -61,22 +82,7 @@ class Grip(Element):
         for field, least in (("capacity", 0.0), ("static_ratio", 1.0)):
             value = getattr(self, field)
             if isinstance(value, float) and value < least:
-                raise ModelError(f"must be {least:g} at least, not {value:g}", component=self.name, field=field)
-
-    def check_in(self, system: System) -> None:
-        for field in self.joint_fields:
-            name = getattr(self, field)
-            joint = system.joints.get(name)
-            if joint is None:
-                message = unknown("no joint is called", name, system.joints)
-                raise ModelError(message, component=self.name, field=field)
-            if [kind for _, kind in joint.coordinates] != ["angle" if self.turns else "length"]:
-                what = "turn" if self.turns else "slide"
-                message = f"{name} is a {joint.kind} joint; it acts in joints with one freedom that {what}{self.other}"
-                raise ModelError(message, component=self.name, field=field)
-
-    joint_fields: ClassVar[tuple[str, ...]] = ()
-    other: ClassVar[str] = ""  # hint in the message about a joint of the wrong type
+                raise self.error_at(field, f"must be {least:g} at least, not {value:g}")
 
     # -- motion --------------------------------------------------------------------------------------
     def slip_of(self, scene: VelocityScene) -> Scalar:
@@ -90,9 +96,6 @@ class Grip(Element):
     def efforts(self, scene: PositionScene) -> Mapping[str, Scalar]:
         push = -self._direction(scene) * self.applied(scene)
         return {name: scene.law(factor) * push for name, factor in self.members()}
-
-    def wrenches(self, scene: LawScene) -> Sequence[Load]:
-        return ()
 
     def locks(self, scene: PositionScene) -> Sequence[Lock]:
         square = scene.discrete_states(self.name)["mode"] ** 2
@@ -175,7 +178,6 @@ class Brake(Grip):
     """A brake in a joint that turns."""
 
     other: ClassVar[str] = "; a slide_brake acts in those that slide"
-    joint_fields: ClassVar[tuple[str, ...]] = ("joint",)
     joint: str = joint("the joint that it brakes")
 
     def members(self) -> tuple[tuple[str, Value], ...]:
@@ -208,4 +210,4 @@ class Clutch(Grip):
     def check(self) -> None:
         super().check()
         if self.first == self.second:
-            raise ModelError("is the other joint of the clutch too", component=self.name, field="second")
+            raise self.error_at("second", "is the other joint of the clutch too")

@@ -10,31 +10,24 @@ There are no events: what seems to stick moves by the bending of the bristles.  
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
-from typing import TYPE_CHECKING, Any, ClassVar
+from collections.abc import Callable, Mapping
+from typing import Any, ClassVar
 
 import numpy as np
 
 from kinode.algebra.scalars import Array, Scalar, absolute, exp, tidy
-from kinode.errors import ModelError
-from kinode.model.base.element import Element, Load
-from kinode.model.base.fields import POSITIVE, UNSIGNED, Value, number, record, unknown
+from kinode.model.base.fields import POSITIVE, UNSIGNED, Value, number, record
 from kinode.model.base.kinds import register
-from kinode.model.base.scene import LawScene, VelocityScene
-from kinode.model.elements.brakes import joint
-
-if TYPE_CHECKING:
-    from kinode.model.system import System
+from kinode.model.base.scene import VelocityScene
+from kinode.model.elements.brakes import JointElement, joint
 
 ORDER = 80  # in lists of kinds
 
 
 @record
-class Bristles(Element):
+class Bristles(JointElement):
     """Friction by bristles in a joint of one freedom."""
 
-    pushes: ClassVar[bool] = False
-    turns: ClassVar[bool] = True
     symbol: ClassVar[str] = "friction"
     joint: str = joint("the joint that it acts in")
 
@@ -42,18 +35,7 @@ class Bristles(Element):
         super().check()
         static, sliding = getattr(self, "static", None), getattr(self, "sliding", None)
         if isinstance(static, float) and isinstance(sliding, float) and static < sliding:
-            message = f"{static:g} is below the {sliding:g} of sliding"
-            raise ModelError(message, component=self.name, field="static")
-
-    def check_in(self, system: System) -> None:
-        joint = system.joints.get(self.joint)
-        if joint is None:
-            message = unknown("no joint is called", self.joint, system.joints)
-            raise ModelError(message, component=self.name, field="joint")
-        if [kind for _, kind in joint.coordinates] != ["angle" if self.turns else "length"]:
-            what = "turn" if self.turns else "slide"
-            message = f"{self.joint} is a {joint.kind} joint; it acts in joints with one freedom that {what}"
-            raise ModelError(message, component=self.name, field="joint")
+            raise self.error_at("static", f"{static:g} is below the {sliding:g} of sliding")
 
     @property
     def states(self) -> tuple[tuple[str, str], ...]:
@@ -81,9 +63,6 @@ class Bristles(Element):
 
     def efforts(self, scene: VelocityScene) -> Mapping[str, Scalar]:
         return {self.joint: self.effort_of(scene)}
-
-    def wrenches(self, scene: LawScene) -> Sequence[Load]:
-        return ()
 
     def quantity(self, name: str, scene: VelocityScene) -> Scalar:
         return scene.other_states(self.name)[0] if name == "deflection" else self.effort_of(scene)

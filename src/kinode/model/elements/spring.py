@@ -7,7 +7,6 @@ from typing import ClassVar
 
 from kinode.algebra.scalars import Array, Scalar, power, sqrt
 from kinode.algebra.spatial import ZERO3, dot
-from kinode.errors import ModelError
 from kinode.model.base.element import Element, Load, RepeatableFields
 from kinode.model.base.fields import UNSIGNED, Value, frame, law, number
 from kinode.model.base.frames import Frame
@@ -26,7 +25,7 @@ class Spring(Element):
 
     quantities: ClassVar[dict[str, str]] = {"length": "length", "rate": "velocity", "tension": "force"}
     single: ClassVar[frozenset[str]] = frozenset(quantities)
-    told: ClassVar[str] = "and is"
+    before_number: ClassVar[str] = "and is"
     local: ClassVar[Mapping[str, frozenset[str]]] = {"tension": frozenset({"length", "rate"})}
 
     a: Frame = frame("one end")
@@ -38,12 +37,11 @@ class Spring(Element):
 
     def check(self) -> None:
         if self.tension is None and self.stiffness == 0.0 and self.damping == 0.0:
-            raise ModelError("has neither stiffness, damping nor a tension law", component=self.name)
+            raise self.error_at(None, "has neither stiffness, damping nor a tension law")
         if self.tension is not None and (self.stiffness, self.damping, self.free_length) != (0.0, 0.0, 0.0):
-            message = "give a tension law, or stiffness and damping, not both"
-            raise ModelError(message, component=self.name, field="tension")
+            raise self.error_at("tension", "give a tension law, or stiffness and damping, not both")
         if self.a == self.b:
-            raise ModelError("both ends are the same point", component=self.name)
+            raise self.error_at(None, "both ends are the same point")
         super().check()
 
     @property
@@ -55,7 +53,7 @@ class Spring(Element):
         line = scene.pose(self.b).p - scene.pose(self.a).p
         length = sqrt(dot(line, line))
         if isinstance(length, float) and length == 0.0:
-            raise ModelError("its ends meet, so that it has no direction to pull in", component=self.name)
+            raise self.error_at(None, "its ends meet, so that it has no direction to pull in")
         unit = line * (1.0 / length)
         rate = dot(unit, scene.velocity(self.b)[1] - scene.velocity(self.a)[1])
         return unit, length, rate

@@ -20,7 +20,7 @@ from typing import TYPE_CHECKING, ClassVar
 
 from kinode.algebra.scalars import Array, Scalar, atan2, inverse, sqrt, tidy
 from kinode.algebra.spatial import cross, dot
-from kinode.errors import LawError, ModelError
+from kinode.errors import LawError
 from kinode.expressions.syntax_tree import Expression
 from kinode.model.base.element import Element, Load, check_still
 from kinode.model.base.fields import POSITIVE, Value, Vector, frame, law, laws, number, record, special
@@ -76,7 +76,7 @@ class _Airborne(Element):
         weightless = all(system.nominal(x) == 0.0 for x in system.gravity)
         if weightless and self.altitude is None and self._asks_altitude():
             message = "there is no gravity to tell which way is up: give a law for it, or for density and sound_speed"
-            raise ModelError(message, component=self.name, field="altitude")
+            raise self.error_at("altitude", message)
 
     def placed(self, world: Frame) -> Element:
         """The wind has components in the axes of the world of its own system."""
@@ -131,7 +131,7 @@ class _Airborne(Element):
         try:
             return air_density(h) if name == "density" else air_sound_speed(h)
         except LawError as error:
-            raise ModelError(error.message, component=self.name, field=name) from None
+            raise self.error_at(name, error.message) from None
 
     def _flow(self, name: str, scene: VelocityScene) -> Scalar:
         v = self.flow(scene)
@@ -180,7 +180,7 @@ class Aerodynamic(_Airborne):
     def check(self) -> None:
         super().check()
         if self.force_coefficients == ZERO and self.moment_coefficients == ZERO:
-            raise ModelError("has neither force_coefficients nor moment_coefficients", component=self.name)
+            raise self.error_at(None, "has neither force_coefficients nor moment_coefficients")
 
     def load(self, scene: VelocityScene) -> tuple[Array, Array]:
         R = self.axes(scene) * (self._named(scene, "dynamic_pressure") * scene.law(self.area))
@@ -220,7 +220,7 @@ class Ballistic(_Airborne):
     def check(self) -> None:
         super().check()
         if all(getattr(self, field) == 0.0 for field in COEFFICIENTS):
-            raise ModelError(f"has no coefficient: give some of {', '.join(COEFFICIENTS)}", component=self.name)
+            raise self.error_at(None, f"has no coefficient: give some of {', '.join(COEFFICIENTS)}")
 
     def load(self, scene: VelocityScene) -> tuple[Array, Array]:
         C = {field: self._law(scene, field) for field in COEFFICIENTS}

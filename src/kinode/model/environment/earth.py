@@ -13,7 +13,6 @@ import numpy as np
 
 from kinode.algebra.scalars import Array, Scalar, cos, inverse, sin, sqrt, tidy
 from kinode.algebra.spatial import cross, dot
-from kinode.errors import ModelError
 from kinode.model.base.element import Element, Load, turned_letter
 from kinode.model.base.fields import POSITIVE, Value, choice, frame, number, record
 from kinode.model.base.frames import LETTERS, Frame, axis_vector
@@ -43,7 +42,7 @@ class _Everywhere(Element):
         others = [e.name for e in system.elements.values() if e.kind == self.kind and e.name != self.name]
         if others:
             message = f"acts on every body already, and {others[0]} does so once more; keep one of them"
-            raise ModelError(message, component=self.name)
+            raise self.error_at(None, message)
 
 
 @register("central_gravity", symbol="gravity", shortcut=True)
@@ -69,11 +68,10 @@ class CentralGravity(_Everywhere):
     def check_in(self, system: System) -> None:
         super().check_in(system)
         if any(system.nominal(x) != 0.0 for x in system.gravity):
-            message = "acts in place of the system's uniform gravity: set gravity to (0, 0, 0)"
-            raise ModelError(message, component=self.name)
+            raise self.error_at(None, "acts in place of the system's uniform gravity: set gravity to (0, 0, 0)")
         if self.center.body != "world":
             message = f"is a place in the world, not on {self.center.body}, which would not feel the opposite pull"
-            raise ModelError(message, component=self.name, field="center")
+            raise self.error_at("center", message)
 
     def wrenches(self, scene: PositionScene) -> Sequence[Load]:
         loads, mu = [], scene.law(self.mu)
@@ -132,10 +130,9 @@ class EarthRotation(_Everywhere):
 
     def check(self) -> None:
         if self.north[-1] == self.up[-1]:
-            raise ModelError(f"up is {self.up}: north is level", component=self.name, field="north")
+            raise self.error_at("north", f"up is {self.up}: north is level")
         if self.through.body != "world":
-            message = f"is a place in the world, not on {self.through.body}"
-            raise ModelError(message, component=self.name, field="through")
+            raise self.error_at("through", f"is a place in the world, not on {self.through.body}")
 
     def placed(self, world: Frame) -> Element:
         """North and up are axes of the world that it was made in, and have to be some of the other's."""

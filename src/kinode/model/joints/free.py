@@ -9,7 +9,6 @@ import numpy as np
 
 from kinode.algebra.scalars import Array, tidy
 from kinode.algebra.spatial import Pose, cross, quaternion_of, rotation_from_quaternion, skew
-from kinode.errors import ModelError
 from kinode.model.base.field_reader import Reader
 from kinode.model.base.fields import Alternative, Spec, special, vector
 from kinode.model.base.frames import Resolve, read_rotation, rotation_matrix
@@ -62,9 +61,9 @@ class Free(Spherical):
     def check(self) -> None:
         super().check()
         if self.q is not None and (self.position is not None or self.rotation is not None):
-            raise ModelError("is given twice: by q and by position or rotation", component=self.name, field="q")
+            raise self.error_at("q", "is given twice: by q and by position or rotation")
         if self.u is not None and (self.velocity is not None or self.angular_velocity is not None):
-            raise ModelError("is given twice: by u and by velocity or angular_velocity", component=self.name, field="u")
+            raise self.error_at("u", "is given twice: by u and by velocity or angular_velocity")
 
     def initial_q(self, resolve: Resolve) -> Array:
         q = super().initial_q(resolve)

@@ -21,7 +21,6 @@ import numpy as np
 
 from kinode.algebra.scalars import Array, sqrt, tidy
 from kinode.algebra.spatial import IDENTITY3, Pose, rotation_to_axis, solve_spd
-from kinode.errors import ModelError
 from kinode.expressions.units import DIMENSIONS
 from kinode.model.base.field_reader import Nested, Reader
 from kinode.model.base.fields import (
@@ -399,27 +398,24 @@ class Joint(Component):
     def check(self) -> None:
         """Refuse combinations of fields that contradict each other."""
         if self.motion is not None and self.speed is not None:
-            raise ModelError("motion and speed cannot both be prescribed", component=self.name, field="speed")
+            raise self.error_at("speed", "motion and speed cannot both be prescribed")
         if self.motion is not None and (self.q is not None or self.u is not None):
             field = "q" if self.q is not None else "u"
-            raise ModelError("is given by the motion law; leave it out", component=self.name, field=field)
+            raise self.error_at(field, "is given by the motion law; leave it out")
         if self.speed is not None and self.u is not None:
-            raise ModelError("is given by the speed law; leave it out", component=self.name, field="u")
+            raise self.error_at("u", "is given by the speed law; leave it out")
         if self.stop is not None and self.backlash is not None:
-            message = "the joint has backlash, which ends its range already; leave one out"
-            raise ModelError(message, component=self.name, field="stop")
+            raise self.error_at("stop", "the joint has backlash, which ends its range already; leave one out")
         if self.driven and self.ends is not None:
             field = "stop" if self.stop is not None else "backlash"
-            message = "cannot stop a joint whose motion or speed is prescribed; leave one out"
-            raise ModelError(message, component=self.name, field=field)
+            raise self.error_at(field, "cannot stop a joint whose motion or speed is prescribed; leave one out")
         if self.ends is not None and self.ends.rigid and self.q is not None:
             field, ends = "stop" if self.stop is not None else "backlash", bounds(self, lambda value: value)
             numbers = [x for x in (ends[0], self.q[0], ends[1]) if x is not None]
             if all(isinstance(x, float) for x in numbers) and numbers != sorted(numbers):
-                message = f"the joint starts at {self.q[0]:g}, beyond its rigid end"
-                raise ModelError(message, component=self.name, field=field)
+                raise self.error_at(field, f"the joint starts at {self.q[0]:g}, beyond its rigid end")
         if self.a.body == self.b.body:
-            raise ModelError(f"joins {self.a.body} to itself", component=self.name)
+            raise self.error_at(None, f"joins {self.a.body} to itself")
 
     @property
     def driven(self) -> bool:

@@ -20,7 +20,6 @@ import numpy as np
 
 from kinode.algebra.scalars import Array, Scalar
 from kinode.algebra.spatial import ZERO3, Pose
-from kinode.errors import ModelError
 from kinode.expressions.syntax_tree import Expression, symbol
 from kinode.model.base.element import Load, check_still
 from kinode.model.base.field_reader import Reader
@@ -29,9 +28,6 @@ from kinode.model.base.frames import UNIT_LENGTH_ROUNDING, Frame, axis_vector, r
 from kinode.model.base.kinds import register
 from kinode.model.base.scene import LawScene
 from kinode.model.network.part import Part, Row, port
-
-if TYPE_CHECKING:
-    pass
 
 ORDER = 130  # in lists of kinds
 
@@ -104,7 +100,7 @@ class FrameLink(WorldLink):
 
     def check(self) -> None:
         if not self.on.is_plain and self.on.name is None:
-            raise ModelError("the frame needs a name: body.at(..., name=...)", component=self.name, field="on")
+            raise self.error_at("on", "the frame needs a name: body.at(..., name=...)")
         super().check()
 
 

@@ -16,7 +16,6 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from kinode.algebra.scalars import Scalar, sign, where
-from kinode.errors import ModelError
 from kinode.expressions.syntax_tree import Expression
 from kinode.model.base.events import Root
 from kinode.model.base.fields import POSITIVE, UNSIGNED, Value, number, record
@@ -57,7 +56,7 @@ class FrictionPart(Part):
             joint = next((end for end in ends if end != "world"), None)
             message = "has friction on no shaft of the network: put one with an inertia there"
             hint = f", or give the friction of the joint {joint} by friction= of the joint" if joint is not None else ""
-            raise ModelError(message + hint, component=self.name, field=self.rubs[0])
+            raise self.error_at(self.rubs[0], message + hint)
 
     # -- events --------------------------------------------------------------------------------------
     def limit(self, scene: LawScene) -> Scalar:

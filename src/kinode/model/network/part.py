@@ -150,7 +150,7 @@ class Part(Element):
     outside: ClassVar[Mapping[str, str]] = {}  # names in rows for what a part finds in the system, with their units
     drives: ClassVar[tuple[str, str] | None] = None  # of a source of motion: the joint's field that it is, its law
     is_source: ClassVar[bool] = False  # gives a potential or a flow whatever is connected to it
-    told: ClassVar[str] = "and is"
+    before_number: ClassVar[str] = "and is"
     positive: ClassVar[tuple[str, ...]] = ()  # fields that are above zero, where they do not say it themselves
     unsigned: ClassVar[tuple[str, ...]] = ()  # fields that are not below zero, likewise
     structural: ClassVar[tuple[str, ...]] = ()  # fields that drop a state where they are the number zero
@@ -165,9 +165,9 @@ class Part(Element):
 
     # -- what the class declares ---------------------------------------------------------------------
     @classmethod
-    def ranges(cls) -> dict[str, NumberRange]:
+    def number_ranges(cls) -> dict[str, NumberRange]:
         declared = {**dict.fromkeys(cls.unsigned, UNSIGNED), **dict.fromkeys(cls.positive, POSITIVE)}
-        return super().ranges() | declared
+        return super().number_ranges() | declared
 
     @classmethod
     def ports(cls) -> dict[str, Domain]:
@@ -313,7 +313,7 @@ class Part(Element):
         for name in formula.names():
             base, order = split_rate(name)
             if base not in values and base != "t":
-                raise ModelError(f"{row!r} needs it, and it was not given", component=self.name, field=base)
+                raise self.error_at(base, f"{row!r} needs it, and it was not given")
             if order and base in specs:  # numbers do not change; the rates of laws are refused by the class
                 still[name] = 0.0
         try:
@@ -322,7 +322,7 @@ class Part(Element):
         except (LawError, ZeroDivisionError) as error:
             zero = sorted(name for name in formula.names() if values.get(name) == 0.0 and name in specs)
             fields = f"{' or '.join(zero)} is zero: " if zero else ""
-            raise ModelError(f"{row!r} has no meaning: {fields}{error}", component=self.name) from None
+            raise self.error_at(None, f"{row!r} has no meaning: {fields}{error}") from None
 
     # -- reading and checking -----------------------------------------------------------------------
     @classmethod
@@ -360,7 +360,7 @@ class Part(Element):
             if number == 0.0 and name in self.structural and isinstance(value, Expression):
                 wrong = f"{value.text()} is zero, which leaves out a state: write the number 0 instead"
             if wrong is not None:
-                raise ModelError(wrong, component=self.name, field=name)
+                raise self.error_at(name, wrong)
 
     def find_wrong(self, field: str, value: float) -> str | None:
         """What is wrong with the value of a number in its range, in words."""

@@ -18,7 +18,6 @@ from typing import TYPE_CHECKING, Any, ClassVar
 import numpy as np
 
 from kinode.algebra.scalars import Array, Scalar, less, maximum, minimum, sqrt, tidy
-from kinode.errors import ModelError
 from kinode.model.base.element import Element, Load
 from kinode.model.base.field_reader import Reader
 from kinode.model.base.fields import POSITIVE, Spec, Value, law, number, record, special
@@ -45,7 +44,7 @@ class SignalPart(Element):
 
     pushes: ClassVar[bool] = False
     quantities: ClassVar[dict[str, str]] = {"output": PLAIN}
-    told: ClassVar[str] = "and is"
+    before_number: ClassVar[str] = "and is"
     symbol: ClassVar[str] = "block"
 
     @property
@@ -85,8 +84,7 @@ class SignalPart(Element):
             pair = getattr(self, field.name) if spec.shape == "range" else None
             low, high = (None, None) if pair is None else map(known, pair)
             if low is not None and high is not None and low >= high:
-                message = f"the lower one comes first, and {low:g} is not below {high:g}"
-                raise ModelError(message, component=self.name, field=field.name)
+                raise self.error_at(field.name, f"the lower one comes first, and {low:g} is not below {high:g}")
 
 
 @record
@@ -169,7 +167,7 @@ class Integrator(SignalPart):
         if self.limits is not None and isinstance(self.initial, float):
             low, high = (x if isinstance(x, float) else None for x in self.limits)
             if (low is not None and self.initial < low) or (high is not None and self.initial > high):
-                raise ModelError(f"{self.initial:g} is beyond the limits", component=self.name, field="initial")
+                raise self.error_at("initial", f"{self.initial:g} is beyond the limits")
 
     @property
     def states(self) -> tuple[tuple[str, str], ...]:

@@ -123,7 +123,7 @@ class FmuPart(SignalPart):
         for name in names:
             if names.count(name) > 1:
                 message = f"{name!r} would mean two things: give the output another name, {{name: variable}}"
-                raise ModelError(message, component=self.name, field="outputs")
+                raise self.error_at("outputs", message)
 
     # -- variables -----------------------------------------------------------------------------------
     @property

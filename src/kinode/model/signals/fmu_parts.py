@@ -170,20 +170,19 @@ class FmuWithStates(FmuWithEvents):
         """Refuse what an FMU without samples cannot be."""
         why = why_sampled(self.description, self.entries("inputs"), self.entries("outputs"), self.eventful)
         if why is not None:
-            raise ModelError(f"is needed: {why}", component=self.name, field="period")
+            raise self.error_at("period", f"is needed: {why}")
         for missing in find_missing(self.entries("inputs")):
-            message = f"{missing} is missing: of an array all entries are given, or none"
-            raise ModelError(message, component=self.name, field="inputs")
+            raise self.error_at("inputs", f"{missing} is missing: of an array all entries are given, or none")
         names = self.state_names
         for name in names:
             if names.count(name) > 1 or name in (*self.input_names, *self.parameter_names):
                 message = f"two of its variables would be called {name!r} here, one of them a state; give a period="
-                raise ModelError(message, component=self.name, field="file")
+                raise self.error_at("file", message)
         variables = dict(zip(names, map(str, self.description.states), strict=True))
         for name, variable in self.outputs or ():
             if variables.get(name, variable) != variable:
                 message = f"{name!r} is its state {variables[name]}: give the output another name, {{name: variable}}"
-                raise ModelError(message, component=self.name, field="outputs")
+                raise self.error_at("outputs", message)
 
     # -- its functions -----------------------------------------------------------------------------
     @cached_property
@@ -382,15 +381,14 @@ class SampledFmu(FmuPart, Sampled):
             message = "the FMU is for neither Co-Simulation nor Model Exchange"
             if self.interface is not None or description.co_simulation is not None:
                 message = f"the FMU is not for {'Model Exchange' if self.exchange else 'Co-Simulation'}"
-            raise ModelError(message, component=self.name, field="file" if self.interface is None else "interface")
+            raise self.error_at("file" if self.interface is None else "interface", message)
         if self.resolution is not None and not isinstance(self.resolution, float):
-            message = "a plain number is expected: the FMU is called outside of the equations"
-            raise ModelError(message, component=self.name, field="resolution")
+            raise self.error_at("resolution", "a plain number is expected: the FMU is called outside of the equations")
         if kind.fixed_step and not kind.variable_steps:
             steps = period / kind.fixed_step
             if abs(steps - round(steps)) > 1e-9 * steps or round(steps) < 1:
                 message = f"must be a multiple of {kind.fixed_step:g} s, the step of the FMU, and is {period:g} s"
-                raise ModelError(message, component=self.name, field="period")
+                raise self.error_at("period", message)
 
     @property
     def exchange(self) -> bool:
@@ -483,8 +481,7 @@ class ContinuousFmu(FmuWithStates, SampledFmu):
         FmuPart.check(self)
         for field, left_out in CLOCKED.items():
             if getattr(self, field) != left_out:
-                raise ModelError("is for an FMU that is sampled: give its period", component=self.name, field=field)
+                raise self.error_at(field, "is for an FMU that is sampled: give its period")
         if self.interface == "co_simulation":
-            message = "is needed: for Co-Simulation the FMU takes its own steps"
-            raise ModelError(message, component=self.name, field="period")
+            raise self.error_at("period", "is needed: for Co-Simulation the FMU takes its own steps")
         self.check_states()

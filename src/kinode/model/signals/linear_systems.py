@@ -18,7 +18,6 @@ from typing import TYPE_CHECKING, Any, ClassVar
 import numpy as np
 
 from kinode.algebra.scalars import Array, Scalar, tidy
-from kinode.errors import ModelError
 from kinode.model.base.field_reader import Reader
 from kinode.model.base.fields import Spec, Value, Values, law, number, record, short, special
 from kinode.model.base.frames import NAME
@@ -111,18 +110,17 @@ class Rational(Coefficients):
     def check(self) -> None:
         super().check()
         if not trim(self.denominator):
-            raise ModelError("is zero", component=self.name, field="denominator")
+            raise self.error_at("denominator", "is zero")
         n, m = self.order, len(trim(self.numerator)) - 1
         if m > n:
-            message = f"is of order {m}, above that of the denominator, {n}: {self.improper}"
-            raise ModelError(message, component=self.name, field="numerator")
+            raise self.error_at("numerator", f"is of order {m}, above that of the denominator, {n}: {self.improper}")
 
     def check_in(self, system: System) -> None:
         super().check_in(system)
         leading = trim(self.denominator)[0]
         if system.nominal(leading) == 0.0:
             message = "the leading coefficient is 0 at the parameters' present values, which changes the order"
-            raise ModelError(message, component=self.name, field="denominator")
+            raise self.error_at("denominator", message)
 
     @property
     def order(self) -> int:
@@ -163,7 +161,7 @@ class TransferFunction(Rational):
         super().check()
         if self.initial != 0.0 and (self.order == 0 or self.numerator[-1] == 0.0):
             why = "there is no state" if self.order == 0 else "the numerator ends in 0"
-            raise ModelError(f"no steady output but 0 is possible: {why}", component=self.name, field="initial")
+            raise self.error_at("initial", f"no steady output but 0 is possible: {why}")
 
     @property
     def _pace(self) -> float:
@@ -242,13 +240,12 @@ class StateSpaceMatrices(Coefficients):
         for field, (matrix, rows, columns) in sizes.items():
             if (len(matrix), len(matrix[0])) != (rows, columns):
                 message = f"is {len(matrix)} by {len(matrix[0])}; with {n} states, {m} inputs and {len(C)} outputs it "
-                raise ModelError(f"{message}has to be {rows} by {columns}", component=self.name, field=field)
+                raise self.error_at(field, f"{message}has to be {rows} by {columns}")
         if self.outputs is not None and (len(self.outputs) != len(C) or len(C) == 1):
             message = "one output is called output" if len(C) == 1 else f"{len(C)} names are expected"
-            raise ModelError(message, component=self.name, field="outputs")
+            raise self.error_at("outputs", message)
         if self.initial is not None and len(self.initial) != n:
-            message = f"{n} numbers are expected, not {len(self.initial)}"
-            raise ModelError(message, component=self.name, field="initial")
+            raise self.error_at("initial", f"{n} numbers are expected, not {len(self.initial)}")
 
     @property
     def _B(self) -> Matrix:

@@ -8,7 +8,6 @@ from typing import Any
 import numpy as np
 
 from kinode.algebra.scalars import Array, Scalar, tidy
-from kinode.errors import ModelError
 from kinode.model.base.fields import POSITIVE, Value, law, number, record, special
 from kinode.model.base.kinds import register
 from kinode.model.base.scene import LawScene, PositionScene
@@ -44,23 +43,22 @@ class Regulator(SignalPart):
         super().check()
         halves = [half for half in (self.target, self.measured) if half is not None]
         if len(halves) != (0 if self.error is not None else 2):
-            raise ModelError("takes an error, or a target and what is measured", component=self.name, field="error")
+            raise self.error_at("error", "takes an error, or a target and what is measured")
         weights = [w for w in ("proportional_weight", "derivative_weight") if getattr(self, w) != 1.0]
         if self.error is not None and weights:
-            raise ModelError("is for a target and a measured signal", component=self.name, field=weights[0])
+            raise self.error_at(weights[0], "is for a target and a measured signal")
         if self.derivative == 0.0 and (self.filter_time is not None or self.error_rate is not None):
             field = "filter_time" if self.filter_time is not None else "error_rate"
-            raise ModelError("is for a derivative gain, which is zero", component=self.name, field=field)
+            raise self.error_at(field, "is for a derivative gain, which is zero")
         if self.limits is not None and self.integral != 0.0 and self.tracking_time is None:
             P, I = self.proportional, self.integral
             if P == 0.0 or (isinstance(P, float) and isinstance(I, float) and P * I < 0):
                 message = "is needed: proportional/integral is no time that the limits could empty the integral in"
-                raise ModelError(message, component=self.name, field="tracking_time")
+                raise self.error_at("tracking_time", message)
         if self.tracking_time is not None and (self.limits is None or self.integral == 0.0):
-            message = "is for an integral gain and limits of the output"
-            raise ModelError(message, component=self.name, field="tracking_time")
+            raise self.error_at("tracking_time", "is for an integral gain and limits of the output")
         if self.initial != 0.0 and self.integral == 0.0:
-            raise ModelError("is for an integral gain, which is zero", component=self.name, field="initial")
+            raise self.error_at("initial", "is for an integral gain, which is zero")
 
     @property
     def given_signals(self) -> tuple[str, ...]:
@@ -119,7 +117,7 @@ class PID(Regulator):
     def check(self) -> None:
         super().check()
         if self.derivative != 0.0 and (self.filter_time is None) == (self.error_rate is None):
-            raise ModelError("needs filter_time or error_rate, one of them", component=self.name, field="derivative")
+            raise self.error_at("derivative", "needs filter_time or error_rate, one of them")
 
     @property
     def states(self) -> tuple[tuple[str, str], ...]:

@@ -14,7 +14,7 @@ import inspect
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, ClassVar
 
-from kinode.errors import LawError, ModelError
+from kinode.errors import LawError
 from kinode.expressions.function_table import RESERVED
 from kinode.model.base.events import Sampler
 from kinode.model.base.field_reader import Reader
@@ -61,13 +61,12 @@ class Controller(Coefficients, Sampled):
         names = [*self.signal_names, *self.memory[len(self.signal_names) :]]
         for name in names:
             if names.count(name) > 1 or name in ("output", "t") or name.startswith("waiting"):
-                message = f"{name!r} has a meaning already; choose another name"
-                raise ModelError(message, component=self.name, field="inputs")
+                raise self.error_at("inputs", f"{name!r} has a meaning already; choose another name")
         if self.outputs is not None and len(self.outputs) == 1:
-            raise ModelError("one output is called output", component=self.name, field="outputs")
+            raise self.error_at("outputs", "one output is called output")
         if self.resolution is not None and not isinstance(self.resolution, float):
             message = "a plain number is expected: the function is called outside of the equations"
-            raise ModelError(message, component=self.name, field="resolution")
+            raise self.error_at("resolution", message)
         self._check_arguments()
 
     def _check_arguments(self) -> None:
@@ -83,7 +82,7 @@ class Controller(Coefficients, Sampled):
         except TypeError as error:
             wanted = ", ".join(("t", *self.memory))
             message = f"has to take ({wanted}), and {getattr(self.function, '__name__', 'it')}{signature} does not"
-            raise ModelError(f"{message}: {error}", component=self.name, field="function") from None
+            raise self.error_at("function", f"{message}: {error}") from None
 
     # -- sampled -----------------------------------------------------------------------------------
     @property
@@ -115,7 +114,7 @@ class Controller(Coefficients, Sampled):
         """Call the function and return its outputs."""
         if self.function is None:
             message = f"is needed: a file has none; give it by system.change({self.name!r}, function=...)"
-            raise ModelError(message, component=self.name, field="function")
+            raise self.error_at("function", message)
         memory = {name.removeprefix(f"{self.name}."): value for name, value in values.items()}
         given = self.function(t, **{name: memory[name] for name in self.memory})
         results = self._named(t, given)

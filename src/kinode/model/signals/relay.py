@@ -6,7 +6,6 @@ from collections.abc import Mapping
 from typing import Any
 
 from kinode.algebra.scalars import Scalar, less
-from kinode.errors import ModelError
 from kinode.model.base.events import Root
 from kinode.model.base.fields import Value, law, number
 from kinode.model.base.kinds import register
@@ -30,8 +29,7 @@ class Relay(SignalPart):
     def check(self) -> None:
         super().check()
         if isinstance(self.on, float) and isinstance(self.off, float) and self.off >= self.on:
-            message = f"{self.off:g} is not below the {self.on:g} of on"
-            raise ModelError(message, component=self.name, field="off")
+            raise self.error_at("off", f"{self.off:g} is not below the {self.on:g} of on")
 
     @property
     def discrete_states(self) -> tuple[tuple[str, str], ...]:

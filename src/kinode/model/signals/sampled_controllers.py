@@ -6,7 +6,6 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from kinode.algebra.scalars import Scalar
-from kinode.errors import ModelError
 from kinode.model.base.kinds import register
 from kinode.model.base.scene import LawScene, PositionScene
 from kinode.model.signals.linear_systems import Rational, StateSpaceMatrices, apply_row
@@ -35,7 +34,7 @@ class SampledPID(Regulator, Sampled):
     def check(self) -> None:
         super().check()
         if self.filter_time is not None and self.error_rate is not None:
-            raise ModelError("the rate is known: there is nothing to filter", component=self.name, field="filter_time")
+            raise self.error_at("filter_time", "the rate is known: there is nothing to filter")
 
     @property
     def _differs(self) -> bool:
@@ -103,7 +102,7 @@ class SampledTransferFunction(Rational, Sampled):
             total = sum(system.nominal(x) for x in self.numerator)
             if self.order == 0 or abs(total) <= 1e-12 * max(abs(system.nominal(x)) for x in self.numerator):
                 why = "there is no state" if self.order == 0 else "the numerator is 0 at z = 1"
-                raise ModelError(f"no steady output but 0 is possible: {why}", component=self.name, field="initial")
+                raise self.error_at("initial", f"no steady output but 0 is possible: {why}")
 
     @property
     def memory(self) -> tuple[str, ...]:

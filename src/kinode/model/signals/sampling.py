@@ -205,7 +205,7 @@ class SampleHold(Sampled):
     def check(self) -> None:
         super().check()
         if self.seed != 0 and self.noise is None:
-            raise ModelError("is for noise", component=self.name, field="seed")
+            raise self.error_at("seed", "is for noise")
 
     @property
     def memory(self) -> tuple[str, ...]:

@@ -19,7 +19,6 @@ import numpy as np
 
 from kinode.algebra.scalars import Array, inverse, sqrt, tidy
 from kinode.algebra.spatial import ZERO3, Pose, cross, dot
-from kinode.errors import ModelError
 from kinode.model.base.field_reader import Reader
 from kinode.model.base.fields import Spec, choice, record, special
 from kinode.model.base.frames import LETTERS, Frame, axis_vector
@@ -59,14 +58,14 @@ class _Followed(Observer):
         chosen = {frame.body for frame in self.of}
         solids = [solid for solid in scene.solids if not chosen or solid.com.body in chosen]
         if not solids:
-            raise ModelError("there are no bodies, and so no mass center", component=self.name)
+            raise self.error_at(None, "there are no bodies, and so no mass center")
         mass, total = 0.0, ZERO3
         for solid in solids:
             if type(solid.mass) is float and solid.mass == 0.0:
                 continue
             mass, total = mass + solid.mass, total + solid.mass * values(solid.com)
         if type(mass) is float and mass == 0.0:
-            raise ModelError(f"{', '.join(s.com.body for s in solids)} have no mass", component=self.name, field="of")
+            raise self.error_at("of", f"{', '.join(s.com.body for s in solids)} have no mass")
         return tidy(total * inverse(mass))
 
     def center(self, scene: PositionScene) -> Array:
@@ -177,7 +176,7 @@ class AlongVelocity(_Directed, _Followed):
 
     def check(self) -> None:
         if self.point is not None and self.of:
-            raise ModelError("give point or of, not both", component=self.name, field="point")
+            raise self.error_at("point", "give point or of, not both")
 
     def within(self, system: System) -> Observer:
         return self if self.point is not None else super().within(system)
@@ -195,7 +194,7 @@ class AlongVelocity(_Directed, _Followed):
 
     def velocity(self, scene: AccelerationScene) -> Rates:  # type: ignore[override]
         if not hasattr(scene, "acceleration"):
-            raise ModelError("its angular velocity needs accelerations", component=self.name)
+            raise self.error_at(None, "its angular velocity needs accelerations")
         v, n = self._along(scene), self._upright(scene)
         turning = cross(scene.velocity(self.on)[0], n)
         return DirectedAxes(v, n, self.origin_acceleration(scene), turning).rates()[2], v
@@ -204,7 +203,7 @@ class AlongVelocity(_Directed, _Followed):
         return self._along(scene)
 
     def acceleration(self, scene: AccelerationScene) -> Rates:
-        raise ModelError(f"follows a velocity: {JERK}", component=self.name)
+        raise self.error_at(None, f"follows a velocity: {JERK}")
 
     def origin_acceleration(self, scene: AccelerationScene) -> Array:
         return self.center_acceleration(scene) if self.point is None else scene.acceleration(self.point)[1]
@@ -220,9 +219,9 @@ class AlongLine(_Directed):
     def check(self) -> None:
         for field in ("start", "end"):
             if getattr(self, field) is None:
-                raise ModelError("a line needs the places of its start and end", component=self.name, field=field)
+                raise self.error_at(field, "a line needs the places of its start and end")
         if self.start == self.end:
-            raise ModelError(f"starts and ends at {self.start}", component=self.name, field="end")
+            raise self.error_at("end", f"starts and ends at {self.start}")
 
     def _along(self, scene: PositionScene) -> Array:
         return tidy(scene.pose(self.end).p - scene.pose(self.start).p)

@@ -18,7 +18,6 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 from kinode.algebra.scalars import Array, Scalar, inverse, sqrt, tidy
 from kinode.algebra.spatial import IDENTITY3, IDENTITY_POSE, ZERO3, Pose, cross, dot, rotation_about
-from kinode.errors import ModelError
 from kinode.model.base.field_reader import Reader
 from kinode.model.base.fields import Component, Spec, Value, Vector, laws, record, special, vector
 from kinode.model.base.frames import ZERO, Frame, axis_vector, read_axis
@@ -128,7 +127,7 @@ class Inertial(Observer):
     def check(self) -> None:
         if self.on.body != "world":
             message = f"an inertial frame stands on the world, not on {self.on}; a frame of kind fixed or moving may"
-            raise ModelError(message, component=self.name, field="on")
+            raise self.error_at("on", message)
 
     def place(self, scene: LawScene) -> Pose:
         return Pose(IDENTITY3, self._speed(scene) * scene.t)
@@ -162,7 +161,7 @@ class PrescribedFrame(Observer):
 
     def check(self) -> None:
         if self.rpy is not None and self.turns is not None:
-            raise ModelError("give rpy or turns, not both", component=self.name, field="turns")
+            raise self.error_at("turns", "give rpy or turns, not both")
 
     def place(self, scene: LawScene) -> Pose:
         R: Array = IDENTITY3
