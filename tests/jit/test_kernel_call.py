@@ -50,10 +50,8 @@ def machine():
     return compile_program(make_program(), 1)
 
 
-@pytest.fixture(params=["native", "python"])
-def make(request, monkeypatch):
-    if request.param == "python":
-        monkeypatch.setattr(python_function, "supported", lambda: False)
+@pytest.fixture
+def make():
     return python_function.make_callable
 
 
@@ -227,11 +225,8 @@ def test_nothing_leaks():
     assert max(abs(sys.getrefcount(thing) - b) for thing, b in zip(things, before, strict=True)) <= 3
 
 
-@pytest.mark.parametrize("native", [True, False])
 @in_own_process
-def test_the_function_keeps_alive_what_it_needs_and_no_longer(native):
-    if not native:
-        python_function.supported = lambda: False
+def test_the_function_keeps_alive_what_it_needs_and_no_longer():
     machine = compile_program(make_program(), 1)
     engine = weakref.ref(machine.engine[0])
     function = python_function.make_callable(machine, ("t", "q", "u"), defaults(), (6,), fallback)
