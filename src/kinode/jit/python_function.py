@@ -75,9 +75,10 @@ class CallRecord(Struct):
 
     ``time`` is that of a call, and the record begins with it.  ``pointers`` are the arguments of the kernel during a
     call, and one object; ``defaults`` those before it.  ``roles`` has for each argument of the function its place among
-    them and its size: positional ones, then those by keyword.  ``pieces`` has for each array of the result its number of dimensions, their address and the number of its entries.
-    ``before`` is a loop that is called with its own record between the arguments and the kernel; where it does not
-    return 0, or an entry of the result exceeds the ``limit``, the fallback takes the call.
+    them and its size: positional ones, then those by keyword.  ``pieces`` has for each array of the result its number
+    of dimensions, their address and the number of its entries.  ``before`` is a loop that is called with its own record
+    between the arguments and the kernel; where it does not return 0, or an entry of the result exceeds the ``limit``,
+    the fallback takes the call.
     """
 
     time: float
@@ -440,6 +441,20 @@ def make_builtin_function(
     return create(ctypes.addressof(definition), owner, None)
 
 
+class Before(NamedTuple):
+    """A loop to be called before a kernel, with its record; it reads the arguments of the call from ``pointers``.
+
+    ``defaults`` are arrays that it writes, and that the kernel reads in place of others.  ``kept`` is what the record
+    has addresses of.
+    """
+
+    loop: Any
+    record: Struct
+    pointers: np.ndarray
+    defaults: Mapping[str, np.ndarray]
+    kept: tuple[Any, ...]
+
+
 def make_callable(
     machine: Machine,
     roles: Sequence[str],
@@ -467,7 +482,7 @@ def make_callable(
     result.  ``before`` is called before the kernel.
     """
     shapes = shape if isinstance(shape, list) else [shape]
-    arrays = _default_arrays(machine, roles, defaults)
+    arrays = _default_arrays(machine, roles, {**defaults, **before.defaults} if before else defaults)
     size, sizes = machine.sizes["out"], [int(np.prod(each)) for each in shapes]
     if machine.lanes != 1 or sum(sizes) != size:
         raise ValueError(f"{machine.name!r} has {machine.lanes} lanes and {size} results, not {shape}")
@@ -485,7 +500,7 @@ def make_callable(
         limit=0 if limit is None else binary.unpack("<q", binary.pack("<d", limit))[0],
     )  # fmt: skip
     if before is not None:
-        record.before, record.before_record = before.address, ctypes.addressof(before.record)
+        record.before, record.before_record = before.loop.address, ctypes.addressof(before.record)
     own = [ctypes.addressof(record), *(arrays[argument].ctypes.data for argument in ARGUMENTS[1:])]
     places = [x for role in (*roles, *by_name.values()) for x in (ARGUMENTS.index(role), machine.sizes[role])]
     pieces = [x for d, n in zip(dimensions, sizes, strict=True) for x in (len(d) - 1, d.ctypes.data, n)]
@@ -497,16 +512,8 @@ def make_callable(
     return function
 
 
-class Before(NamedTuple):
-    """A loop to be called before a kernel: its address, its record, and the table of pointers that it reads."""
-
-    address: int
-    record: Struct
-    pointers: np.ndarray
-
-
 def make_finder(
-    known: Mapping[Any, Callable[..., Any]], fallback: Callable[..., Any], name: str, text: str
+    known: Mapping[Any, Callable[..., Any]], fallback: Callable[..., Any], name: str, signature: str, doc: str
 ) -> Callable[..., Any]:
     """A function that calls what its first argument stands for in a dictionary, else the ``fallback``."""
     if not supported():
@@ -514,6 +521,7 @@ def make_finder(
     interface, (engine, (_, address)) = find_interface(), _wrappers()
     record = FindRecord(interface=ctypes.addressof(interface), known=id(known), fallback=id(fallback))
     targets = (known, fallback, interface, engine)
+    text = f"{name}{signature}\n--\n\n{doc}"
     function: Callable[..., Any] = make_builtin_function(address, (name, text), record, targets, fallback)
     return function
 

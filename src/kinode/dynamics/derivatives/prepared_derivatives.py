@@ -5,6 +5,7 @@ A call with exact arguments goes straight to machine code.  All others are check
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import replace
 from functools import cached_property, partial
 from typing import TYPE_CHECKING, Any, Protocol
@@ -20,9 +21,8 @@ from kinode.dynamics.derivatives.derivative_request import (
     read_request,
 )
 from kinode.dynamics.derivatives.shared_gradients import find_shared_gradients, settle_sharing, shares_in_numbers
-from kinode.dynamics.mode_fitting import needs_modes
+from kinode.dynamics.direct_calls import make_direct
 from kinode.errors import ArgumentError
-from kinode.jit import python_function
 from kinode.kernels.compiled_kernels import Kernels
 from kinode.kernels.derivatives.derivative_words import OF_SYSTEMS
 from kinode.kernels.kernel_options import Kernel
@@ -249,29 +249,38 @@ def prepare(dynamics: Dynamics, request: DerivativeRequest) -> DerivativeFunctio
     topology, kernel = dynamics.arguments.topology, request.kernel
     if 0 in request.shape or topology.n_u == 0 or request.is_shared:
         return plain
-    if needs_modes(topology, kernel) or takes_turns(dynamics, request) or plain.parts:
+    if takes_turns(dynamics, request) or plain.parts:
         return plain
-    defaults = {"p": dynamics.parameters, "inputs": dynamics.inputs, "z": dynamics.start.initial_values.z}
-    function = python_function.make_callable(
-        dynamics.kernels.machine(kernel),
-        ("t", "q", "u", "x"),
-        defaults,
-        request.shape,
-        plain,
-        name="derivatives",
-        doc=PreparedDerivatives.__doc__ or "",
+    function = make_direct(
+        dynamics, kernel, ("t", "q", "u", "x"), request.shape, plain, keywords={request.argument: "x"},
+        doc=PreparedDerivatives.__doc__ or "", least=4 if request.of_motion else 3, takes_out=True,
         signature=f"(t, q, u, {request.argument}, *, z=None, p=None, inputs=None, out=None)",
-        least=4 if request.of_motion else 3,
-        takes_out=True,
         limit=find_limit(dynamics),
-    )
-    # Python calls a ``partial`` object without a step in between, and it can have attributes; a method of a class of
-    # our own takes 0.1 us longer, and with ``out`` 0.2 us, which is as long as small mechanisms take altogether.
-    fast: Any = partial(function)
-    fast.request, fast.rows, fast.columns, fast.shape = request, plain.rows, plain.columns, plain.shape
-    fast.blocks, fast.evaluate, fast.__doc__ = plain.blocks, plain.evaluate, plain.__doc__
-    made: DerivativeFunction = fast
+    )  # fmt: skip
+    made: DerivativeFunction = _Direct(function, plain)
     return made
+
+
+class _Direct(partial[Array]):
+    """A built-in function with the attributes of the plain one.
+
+    Python calls a ``partial`` object without a step in between, and it can have attributes; a method of a class of our
+    own takes 0.1 us longer, and with ``out`` 0.2 us, which is as long as small mechanisms take altogether.
+    """
+
+    def __new__(cls, function: Callable[..., Array], plain: PreparedDerivatives | PreparedGradient) -> Any:
+        """The function, with what callers read besides."""
+        direct: Any = super().__new__(cls, function)
+        direct.plain, direct.request, direct.__doc__ = plain, plain.request, plain.__doc__
+        direct.rows, direct.columns, direct.shape = plain.request.rows, plain.columns, plain.shape
+        direct.blocks, direct.evaluate = plain.blocks, plain.evaluate
+        return direct
+
+    def __reduce__(self) -> Any:
+        return self.__dict__["plain"].__reduce__()
+
+    def __repr__(self) -> str:
+        return repr(self.__dict__["plain"])
 
 
 class GradientFunction(Protocol):
@@ -348,8 +357,12 @@ class PreparedGradient:
 
     def blocks(self, gradient: Array) -> Derivatives:
         """A gradient that this function returned, with its blocks by name."""
-        number = replace(self.request, of={", ".join(self.request.of): ()})
-        return Derivatives(gradient.reshape(*gradient.shape[:-1], 1, gradient.shape[-1]), number)
+        return Derivatives(gradient[..., None, :], self._number)
+
+    @cached_property
+    def _number(self) -> DerivativeRequest:
+        """The request with all quantities as one number."""
+        return replace(self.request, of={", ".join(self.request.of): ()})
 
     def _read_weights(self, weights: Any) -> Array:
         return self.dynamics.arguments.read_array("weights", weights, self.request.shape[0], np.ones(1))
@@ -401,30 +414,18 @@ def _prepare_gradient_again(
     return prepare_gradient(dynamics, read_request(dynamics, of, by, of_motion), weights)
 
 
-def prepare_gradient(dynamics: Dynamics, request: DerivativeRequest, weights: Any) -> GradientFunction:
+def prepare_gradient(dynamics: Dynamics, request: DerivativeRequest, weights: Any = None) -> GradientFunction:
     """The function for a request; one of machine code where its weights are known, and accelerations are not given."""
     plain = PreparedGradient(dynamics, request, weights)
     fixed = plain.weights is not None and plain.weights.ndim == 1
     if request.is_shared or 0 in request.shape:
         return plain
-    modes = needs_modes(dynamics.arguments.topology, plain.kernel)
-    if not fixed or request.of_motion or modes or plain.parts:
+    if not fixed or request.of_motion or plain.parts:
         return plain
-    defaults = {"p": dynamics.parameters, "inputs": dynamics.inputs, "z": dynamics.start.initial_values.z}
-    function = python_function.make_callable(
-        dynamics.kernels.machine(plain.kernel),
-        ("t", "q", "u"),
-        {**defaults, "x": np.concatenate([np.zeros(dynamics.n_u), plain.weights])},
-        plain.shape,
-        plain,
-        name="gradient",
-        doc=PreparedGradient.__doc__ or "",
+    function = make_direct(
+        dynamics, plain.kernel, ("t", "q", "u"), plain.shape, plain, takes_out=True, limit=find_limit(dynamics),
+        defaults={"x": np.concatenate([np.zeros(dynamics.n_u), plain.weights])}, doc=PreparedGradient.__doc__ or "",
         signature=f"(t, q, u, {request.argument}, *, weights=None, z=None, p=None, inputs=None, out=None)",
-        takes_out=True,
-        limit=find_limit(dynamics),
-    )
-    fast: Any = partial(function)  # it can have attributes, and Python calls it without a step in between
-    fast.request, fast.columns, fast.shape = request, plain.columns, plain.shape
-    fast.blocks, fast.evaluate, fast.__doc__ = plain.blocks, plain.evaluate, plain.__doc__
-    made: GradientFunction = fast
+    )  # fmt: skip
+    made: GradientFunction = _Direct(function, plain)
     return made
