@@ -108,7 +108,7 @@ def make_direct(
     initial = dynamics.start.initial_values.z
     own = {"p": read.parameters, "inputs": read.inputs, "z": initial, "u": np.zeros(dynamics.n_u)}
     own = {name: array for name, array in {**own, **(defaults or {})}.items() if name not in roles}
-    by_name = {"z": "z", "inputs": "inputs", **({} if read.has_checked_numbers else {"p": "p"}), **(keywords or {})}
+    by_name = {"z": "z", "inputs": "inputs", "p": None if read.has_checked_numbers else "p", **(keywords or {})}
     if described:
         options["signature"], options["doc"] = documented(described)
     before = find_fit(dynamics.kernels, kernel, initial, machine.sizes["x"])

@@ -467,7 +467,7 @@ def make_callable(
     least: int | None = None,
     takes_out: bool = False,
     limit: float | None = None,
-    keywords: Mapping[str, str] | None = None,
+    keywords: Mapping[str, str | None] | None = None,
     wrap: Callable[[Any], Any] | None = None,
     before: Before | None = None,
 ) -> Callable[..., Any]:
@@ -477,9 +477,9 @@ def make_callable(
     arrays in ``defaults`` at each call, so a change of such an array in place changes the result.  ``fallback`` is
     called if the arguments are not exactly what the kernel takes.  A call needs ``least`` arguments (all by default);
     those left out are the defaults, or zero.  ``keywords`` are further arguments, or other names of those at the end,
-    with the role of each.  ``takes_out`` adds the keyword ``out``, an array for the result.  Where an entry of the
-    result exceeds the ``limit`` or is not finite, ``fallback`` is called too.  ``wrap`` makes what is returned of the
-    result.  ``before`` is called before the kernel.
+    with the role of each; without a role, only None may be given.  ``takes_out`` adds the keyword ``out``, an array for
+    the result.  Where an entry of the result exceeds the ``limit`` or is not finite, ``fallback`` is called too.
+    ``wrap`` makes what is returned of the result.  ``before`` is called before the kernel.
     """
     shapes = shape if isinstance(shape, list) else [shape]
     arrays = _default_arrays(machine, roles, {**defaults, **before.defaults} if before else defaults)
@@ -502,7 +502,9 @@ def make_callable(
     if before is not None:
         record.before, record.before_record = before.loop.address, ctypes.addressof(before.record)
     own = [ctypes.addressof(record), *(arrays[argument].ctypes.data for argument in ARGUMENTS[1:])]
-    places = [x for role in (*roles, *by_name.values()) for x in (ARGUMENTS.index(role), machine.sizes[role])]
+    places = [x for role in roles for x in (ARGUMENTS.index(role), machine.sizes[role])]
+    for role in by_name.values():
+        places += [OUT, -1] if role is None else [ARGUMENTS.index(role), machine.sizes[role]]
     pieces = [x for d, n in zip(dimensions, sizes, strict=True) for x in (len(d) - 1, d.ctypes.data, n)]
     record.pointers, record.defaults, record.roles = ints_of(pointers), _integers(own), _integers(places)
     record.names, record.pieces = _integers(map(id, by_name)), _integers(pieces)

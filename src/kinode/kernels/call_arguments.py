@@ -249,8 +249,9 @@ class Arguments:
         return name
 
     @cached_property
-    def _n_loads(self) -> int:
-        return count_loads(self.topology)
+    def _load_sizes(self) -> tuple[int, int]:
+        """The number of efforts, and of all entries of added loads."""
+        return self.topology.n_u, count_loads(self.topology)
 
     def joints_on(self, on: str | None, joints: str | Sequence[str] | None) -> tuple[str, ...]:
         """The names of joints for which reactions are requested; with ``on``, joints of that body."""
@@ -271,10 +272,10 @@ class Arguments:
 
     def read_loads(self, effort: Any, wrenches: Any) -> Array:
         """The argument ``x`` of added efforts and wrenches; each of them may have one row for each state."""
-        n = self.topology.n_u
-        efforts = self.read_array("effort", effort, n, np.zeros(n))
+        n, n_loads = self._load_sizes
+        efforts = self.read_array("effort", np.zeros(n) if effort is None else effort, n)
         if wrenches is None:
-            x = np.zeros((*efforts.shape[:-1], self._n_loads))
+            x = np.zeros((*efforts.shape[:-1], n_loads))
             x[..., :n] = efforts
             return x
         blocks = [(slice(0, n), efforts)]
@@ -298,7 +299,7 @@ class Arguments:
             raise ArgumentError(
                 f"effort and wrenches: batches of {' and '.join(map(str, sorted(rows)))} rows do not fit"
             )
-        x = np.zeros((*rows, self._n_loads))
+        x = np.zeros((*rows, n_loads))
         for columns, values in blocks:
             x[..., columns] = values
         return x
