@@ -1,6 +1,6 @@
 """Rows about calls that a person writes: every function of a compiled system, without anything prepared.
 
-Each is measured with what a caller reads: one value, one joint's force, the matrix.  Where the peer has no such call, the
+Each is measured with what a caller reads: one value, one joint's force, a block.  Where the peer has no such call, the
 limit is ten times the kernel that is run; ``python benchmarks/run.py --only "UR5: calls"`` runs them alone.
 """
 
@@ -8,14 +8,13 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from functools import cache
-from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pinocchio as pin
 
 from derivatives import third
-from dynamics import prepared
+from dynamics import bind, prepared
 from measure import Row, Side, call
 from models import pinocchio_model, robot, state
 from repeated_calls import EXAMPLES
@@ -106,9 +105,7 @@ def loaded() -> Side:
     """The acceleration under efforts."""
     dynamics, (q, u), back = prepared(robot(UR5))
     x = third(dynamics.n_u)[np.argsort(back(np.arange(dynamics.n_u)))].copy()
-    return reading(
-        lambda: dynamics.acceleration(0.0, q, u, effort=x), back(dynamics.acceleration(0.0, q, u, effort=x))
-    )
+    return reading(lambda: dynamics.acceleration(0.0, q, u, effort=x), back(dynamics.acceleration(0.0, q, u, effort=x)))
 
 
 def peers_loaded() -> Side:
@@ -187,8 +184,7 @@ def rows() -> list[Row]:
         ("UR5: calls: reactions, one force, with friction", with_modes, reactions, "reactions"),
         ("UR5: calls: acceleration with friction", with_modes, acceleration, "acceleration"),
     ]
-    found += [
-        Row(work, "its kernel", lambda ours=ours, find=find: ours(find), lambda find=find, name=name: kernel(find, name),
-            TIMES_KERNEL, at_most=True) for work, find, ours, name in limited
-    ]  # fmt: skip
+    for work, find, ours, name in limited:
+        sides = bind(ours, find), bind(kernel, find, name)
+        found.append(Row(work, "its kernel", *sides, TIMES_KERNEL, at_most=True))
     return found
