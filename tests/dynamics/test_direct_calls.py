@@ -111,6 +111,29 @@ def test_other_states_parameters_and_inputs_go_straight_through_too(monkeypatch)
     assert not np.array_equal(own, known)
 
 
+@pytest.mark.parametrize("name", ["leg", "ur5"])
+def test_efforts_of_one_call_are_not_those_of_the_next(name, monkeypatch):
+    """Whether the function was taken before the first of them or not."""
+    dynamics = compiled_example(name)
+    _, (t, q, u) = states(dynamics)
+    early, a = dynamics.acceleration, np.linspace(0.1, 0.5, dynamics.n_u)
+    own, known = (dynamics.acceleration(t, list(q), list(u), **more) for more in ({}, {"effort": a}))
+    body = list(dynamics.system.bodies)[-1]
+    pushed = dynamics.acceleration(t, q, u, effort=a, wrenches={body: ([1.0, 2.0, 3.0], [0.0, 0.0, 1.0])})
+    for function in (early, dynamics.acceleration):
+        np.testing.assert_array_equal(function(t, q, u, effort=a), known)
+        for more in ({}, {"wrenches": None}, {"effort": None}, {"effort": None, "wrenches": None, "z": None}):
+            np.testing.assert_array_equal(function(t, q, u, **more), own)
+        np.testing.assert_array_equal(function(t, q, u, effort=list(a), wrenches=None), known)
+        np.testing.assert_array_equal(function(t, list(q), u, effort=a), known)
+        assert not np.array_equal(pushed, known)
+        with pytest.raises(kn.ArgumentError, match="effort"):
+            function(t, q, u, effort=a[:-1])
+    monkeypatch.setattr(type(dynamics), "read_point", None)
+    np.testing.assert_array_equal(early(t, q, u, effort=2.0 * a), dynamics.acceleration(t, q, u, effort=2.0 * a))
+    np.testing.assert_array_equal(early(t, q, u, effort=a, wrenches=None), known)
+
+
 def test_parameters_that_components_depend_on_are_checked():
     dynamics = compiled_example("backlash_axis")
     assert dynamics.arguments.has_checked_numbers

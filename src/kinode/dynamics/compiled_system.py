@@ -15,16 +15,17 @@ import numpy as np
 
 from kinode.algebra.scalars import Array
 from kinode.dynamics.derivative_methods import DerivativeMethods
-from kinode.dynamics.direct_calls import Function, KnownFunctions, fast, forget_builtins, make_direct
+from kinode.dynamics.direct_calls import Function, KnownFunctions, fast, forget_builtins, make_direct, plain_method
 from kinode.dynamics.mode_fitting import check_modes, with_modes
 from kinode.dynamics.starts.initial_values import InitialValues, read_initial_values
 from kinode.dynamics.starts.start import Start
 from kinode.dynamics.system_faces import ExchangedSystem, FrameMethods, SteppedSystem
 from kinode.errors import ArgumentError, find_close, suggest
+from kinode.jit.python_function import redirect
 from kinode.kernels.call_arguments import Arguments
 from kinode.kernels.compiled_kernels import Kernels
 from kinode.kernels.kernel_options import Kernel
-from kinode.kernels.kernel_table import find_row
+from kinode.kernels.kernel_table import count_loads, find_row
 from kinode.kernels.state import State, Wrench
 from kinode.kernels.tree_size import is_large
 from kinode.model.base.fields import short
@@ -278,6 +279,13 @@ class Dynamics(DerivativeMethods, FrameMethods, SteppedSystem, ExchangedSystem):
         """
         if effort is None and wrenches is None:
             return self.call_kernel("acceleration", t, q, u, z, p, inputs)
+        if not self.functions["acceleration"]:  # later calls with efforts are not to come here
+            self.functions["acceleration"]["loaded"] = function = make_direct(
+                self, Kernel("loaded_acceleration"), ("t", "q", "u"), None, plain_method(self, "acceleration"),
+                keywords={"effort": ("x", self.n_u), "wrenches": None},
+                defaults={"x": np.zeros(count_loads(self.topology))},
+            )  # fmt: skip
+            redirect(self.acceleration, function)
         loads = self.arguments.read_loads(effort, wrenches)
         u_dot: Array = self._kernel_function("loaded_acceleration")(t, q, u, loads, z=z, p=p, inputs=inputs)
         return u_dot
@@ -388,12 +396,10 @@ class Dynamics(DerivativeMethods, FrameMethods, SteppedSystem, ExchangedSystem):
 
             request = read_request(self, part, hold, on, about, expressed_in, names, whole)
             plain = function = PlainReactions(self, request, u_dot is not None)
-            if key == ALL_REACTIONS:  # later calls come here only with arguments that machine code does not take
-                self.__dict__["reactions"] = make_reactions(plain, self.reactions)
-            elif is_text:
-                function = make_reactions(plain, plain)
             if is_text:
-                known[key] = function
+                known[key] = function = make_reactions(plain, plain)
+            if key == ALL_REACTIONS:  # later calls come here only with options, or what machine code does not take
+                self.__dict__["reactions"] = make_reactions(plain, self.reactions)
         wrenches: dict[str, Wrench] = function(t, q, u, u_dot, z=z, p=p, inputs=inputs)
         return wrenches
 

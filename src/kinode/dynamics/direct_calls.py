@@ -60,12 +60,12 @@ class Fast:
 
     def make(self, dynamics: Dynamics) -> Function:
         """The built-in function, or the method where there is none."""
-        method, row = self.method.__get__(dynamics), KERNELS[self.name]
+        method, row = plain_method(dynamics, self.name), KERNELS[self.name]
         if not row.arguments:
             prepare_wrapper()
             return make_finder(dynamics.functions[self.name], method, self.name, *documented(method))
         if row.square and is_large(dynamics.topology):
-            return method  # type: ignore[no-any-return]
+            return method
         shape = (dynamics.n_u, dynamics.n_u) if row.square else None
         return make_direct(dynamics, Kernel(row.name), row.arguments, shape, method, described=method)
 
@@ -73,6 +73,12 @@ class Fast:
 def fast(method: F) -> F:
     """Mark a method of Dynamics as ``Fast``."""
     return cast("F", Fast(method))
+
+
+def plain_method(dynamics: Dynamics, name: str) -> Function:
+    """A method that is marked as ``Fast`` itself; it takes all calls."""
+    method: Function = getattr(type(dynamics), name).method.__get__(dynamics)
+    return method
 
 
 def forget_builtins(dynamics: Dynamics) -> None:
@@ -91,7 +97,7 @@ def make_direct(
     plain: Function,
     *,
     described: Function | None = None,
-    keywords: Mapping[str, str] | None = None,
+    keywords: Mapping[str, str | tuple[str, int] | None] | None = None,
     defaults: Mapping[str, Array] | None = None,
     **options: Any,
 ) -> Function:

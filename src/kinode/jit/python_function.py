@@ -43,6 +43,7 @@ LOW = 0xFFFFFFFF  # of a number of 32 bits within a word
 TYPE, NUMBER = 1, 2
 DATA, N_DIMENSIONS, DIMENSIONS, DESCRIPTION, FLAGS = 2, 3, 4, 7, 8
 TUPLE_SIZE, TUPLE_ITEMS = 2, 3
+COPIED = 16  # added to the place of an argument whose first entries alone are given: they are copied
 TIME, OUT, HELD = 0, len(ARGUMENTS) - 1, len(ARGUMENTS)  # entries of a table of pointers; the last is an object's
 SIZE_BITS = 2**63 - 1  # all but the sign of a real number
 
@@ -74,11 +75,11 @@ class CallRecord(Struct):
     """What one built-in function calls.
 
     ``time`` is that of a call, and the record begins with it.  ``pointers`` are the arguments of the kernel during a
-    call, and one object; ``defaults`` those before it.  ``roles`` has for each argument of the function its place among
-    them and its size: positional ones, then those by keyword.  ``pieces`` has for each array of the result its number
-    of dimensions, their address and the number of its entries.  ``before`` is a loop that is called with its own record
-    between the arguments and the kernel; where it does not return 0, or an entry of the result exceeds the ``limit``,
-    the fallback takes the call.
+    call, and the number of copied arguments or one object; ``defaults`` those before it.  ``roles`` has for each
+    argument of the function its place among them and its size: positional ones, then those by keyword.  ``pieces`` has
+    for each array of the result its number of dimensions, their address and the number of its entries.  ``before`` is a
+    loop that is called with its own record between the arguments and the kernel; where it does not return 0, or an
+    entry of the result exceeds the ``limit``, the fallback takes the call.
     """
 
     time: float
@@ -91,6 +92,7 @@ class CallRecord(Struct):
     least: int
     count: int
     n_keywords: int
+    n_copied: int
     n_pieces: int
     looked_at: int
     limit: int
@@ -143,13 +145,19 @@ def take_time(record: CallRecord, python: PythonInterface, given: int) -> bool:
 def take(record: CallRecord, python: PythonInterface, role: int, given: int) -> bool:
     """Take an argument; False if it is not exactly what the kernel takes, or was given before.  None is the default."""
     place, size = record.roles[2 * role], record.roles[2 * role + 1]
-    if given == python.none and role >= record.least:
+    if given == python.none and role >= record.least and place <= OUT:
         return True
     if place == TIME:
         return take_time(record, python, given)
     array = words(given)
     if not is_array(python, given, PLAIN) or array[N_DIMENSIONS] & LOW != 1 or words(array[DIMENSIONS])[0] != size:
         return False
+    if place > OUT:
+        first, values = floats(record.defaults[place - COPIED]), floats(array[DATA])
+        for i in range(size):
+            first[i] = values[i]
+        record.pointers[HELD] += 1
+        return True
     if record.pointers[place] != record.defaults[place]:
         return False
     record.pointers[place] = array[DATA]
@@ -209,6 +217,7 @@ def take_all(record: CallRecord, python: PythonInterface, args: int, n: int, key
     given = words(args)
     for k in range(HELD):
         record.pointers[k] = record.defaults[k]
+    record.pointers[HELD] = 0
     for j in range(n):
         if not take(record, python, j, given[j]):
             return False
@@ -218,6 +227,8 @@ def take_all(record: CallRecord, python: PythonInterface, args: int, n: int, key
             role = find_keyword(record, names[TUPLE_ITEMS + k])
             if role >= 0 and not take(record, python, role, given[n + k]):
                 return False
+    if record.pointers[HELD] != record.n_copied:
+        return False
     return record.before == 0 or invoke(record.before, record.before_record) == 0
 
 
@@ -434,11 +445,19 @@ def make_builtin_function(
     """
     owner = np.frombuffer(record, dtype=np.uint64).view(_Record)  # type: ignore[call-overload]
     definition = _definition(*text, address)
-    owner.targets, owner.fallback = (*targets, record, definition), fallback
+    owner.targets, owner.fallback = (record, definition, *targets), fallback
     create = ctypes.pythonapi.PyCFunction_NewEx
     create.restype = ctypes.py_object
     create.argtypes = (ctypes.c_void_p, ctypes.py_object, ctypes.c_void_p)
     return create(ctypes.addressof(definition), owner, None)
+
+
+def redirect(function: Callable[..., Any], fallback: Callable[..., Any]) -> None:
+    """Give a function of ``make_callable`` another fallback."""
+    owner = getattr(function, "__self__", None)
+    if isinstance(owner, _Record):
+        owner.targets[0].fallback = id(fallback)
+        owner.targets += (fallback,)
 
 
 class Before(NamedTuple):
@@ -467,7 +486,7 @@ def make_callable(
     least: int | None = None,
     takes_out: bool = False,
     limit: float | None = None,
-    keywords: Mapping[str, str | None] | None = None,
+    keywords: Mapping[str, str | tuple[str, int] | None] | None = None,
     wrap: Callable[[Any], Any] | None = None,
     before: Before | None = None,
 ) -> Callable[..., Any]:
@@ -477,9 +496,10 @@ def make_callable(
     arrays in ``defaults`` at each call, so a change of such an array in place changes the result.  ``fallback`` is
     called if the arguments are not exactly what the kernel takes.  A call needs ``least`` arguments (all by default);
     those left out are the defaults, or zero.  ``keywords`` are further arguments, or other names of those at the end,
-    with the role of each; without a role, only None may be given.  ``takes_out`` adds the keyword ``out``, an array for
-    the result.  Where an entry of the result exceeds the ``limit`` or is not finite, ``fallback`` is called too.
-    ``wrap`` makes what is returned of the result.  ``before`` is called before the kernel.
+    with the role of each; without a role, only None may be given.  A role with a number is needed in each call, and its
+    array has so many entries of the kernel's.  ``takes_out`` adds the keyword ``out``, an array for the result.  Where
+    an entry of the result exceeds the ``limit`` or is not finite, ``fallback`` is called too.  ``wrap`` makes what is
+    returned of the result.  ``before`` is called before the kernel.
     """
     shapes = shape if isinstance(shape, list) else [shape]
     arrays = _default_arrays(machine, roles, {**defaults, **before.defaults} if before else defaults)
@@ -496,6 +516,7 @@ def make_callable(
         interface=ctypes.addressof(interface), kernel=machine.address, fallback=id(fallback), room=room.ctypes.data,
         wrap=0 if wrap is None else id(wrap), least=len(roles) if least is None else least, count=len(roles),
         n_keywords=len(by_name), n_pieces=len(shapes), takes_out=takes_out, table=pointers.ctypes.data,
+        n_copied=sum(isinstance(role, tuple) for role in by_name.values()),
         looked_at=0 if limit is None else size,
         limit=0 if limit is None else binary.unpack("<q", binary.pack("<d", limit))[0],
     )  # fmt: skip
@@ -504,7 +525,10 @@ def make_callable(
     own = [ctypes.addressof(record), *(arrays[argument].ctypes.data for argument in ARGUMENTS[1:])]
     places = [x for role in roles for x in (ARGUMENTS.index(role), machine.sizes[role])]
     for role in by_name.values():
-        places += [OUT, -1] if role is None else [ARGUMENTS.index(role), machine.sizes[role]]
+        if isinstance(role, tuple):
+            places += [ARGUMENTS.index(role[0]) + COPIED, role[1]]
+        else:
+            places += [OUT, -1] if role is None else [ARGUMENTS.index(role), machine.sizes[role]]
     pieces = [x for d, n in zip(dimensions, sizes, strict=True) for x in (len(d) - 1, d.ctypes.data, n)]
     record.pointers, record.defaults, record.roles = ints_of(pointers), _integers(own), _integers(places)
     record.names, record.pieces = _integers(map(id, by_name)), _integers(pieces)
