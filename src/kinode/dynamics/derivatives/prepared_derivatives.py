@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import replace
 from functools import cached_property, partial
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -39,43 +39,7 @@ if TYPE_CHECKING:
 MOST_COLUMNS = 120  # in code for all of them at once
 
 
-class DerivativeFunction(Protocol):
-    """Derivatives as a function of time, coordinates and speeds: ``f(t, q, u, effort, out=)``.
-
-    It returns the matrix of derivatives, in ``out`` if that is given; 2-D ``q, u`` are a batch.  Of quantities for
-    given accelerations the fourth argument is ``u_dot``, and is needed.
-    """
-
-    @property
-    def request(self) -> DerivativeRequest:
-        """What is differentiated by what."""
-
-    @property
-    def rows(self) -> dict[str, slice]:
-        """The rows of the matrix that belong to each quantity."""
-
-    @property
-    def columns(self) -> dict[str, slice]:
-        """The columns of the matrix that belong to each name in ``by``."""
-
-    @property
-    def shape(self) -> tuple[int, int]:
-        """The shape of the matrix."""
-
-    def blocks(self, matrix: Array) -> Derivatives:
-        """A matrix that this function returned, with its blocks by name."""
-
-    def evaluate(self, t: Any, q: Any, u: Any, x: Any, z: Any, p: Any, inputs: Any, out: Any) -> Array:
-        """The matrix for arguments of any kind."""
-
-    def __call__(
-        self, t: Any, q: Any, u: Any, x: Any = None, *, effort: Any = None, u_dot: Any = None, z: Any = None,
-        p: Any = None, inputs: Any = None, out: Any = None,
-    ) -> Array:  # fmt: skip
-        """The matrix of derivatives."""
-
-
-class PreparedDerivatives:
+class DerivativeFunction:
     """Derivatives as a function of time, coordinates and speeds: ``f(t, q, u, effort, out=)``.
 
     It returns the matrix of derivatives, in ``out`` if that is given; 2-D ``q, u`` are a batch.  ``rows`` and
@@ -88,8 +52,7 @@ class PreparedDerivatives:
 
     def __reduce__(self) -> tuple[Any, ...]:
         # Machine code cannot be pickled: another process prepares its own.
-        names = tuple(self.request.of), tuple(self.request.by)
-        return _prepare_again, (self.dynamics, *names, self.request.of_motion)
+        return prepare, (self.dynamics, self.request)
 
     @property
     def rows(self) -> dict[str, slice]:
@@ -131,10 +94,10 @@ class PreparedDerivatives:
         return result if out is None else write_into(out, result)
 
     @cached_property
-    def parts(self) -> list[PreparedDerivatives]:
+    def parts(self) -> list[DerivativeFunction]:
         """Derivatives of some of the quantities each, where code of all of them would be long; none by default."""
         requests = split_request(self.dynamics, self.request)
-        return [PreparedDerivatives(self.dynamics, request) for request in requests]
+        return [DerivativeFunction(self.dynamics, request) for request in requests]
 
     def _join(self, matrices: list[Array]) -> Array:
         """The matrix of all quantities from those of the parts."""
@@ -177,10 +140,6 @@ class PreparedDerivatives:
     def __repr__(self) -> str:
         of, by = ", ".join(self.request.of), ", ".join(self.request.by)
         return f"<derivatives of {of} by {by}: f(t, q, u, {self.request.argument})>"
-
-
-def _prepare_again(dynamics: Dynamics, of: tuple[str, ...], by: tuple[str, ...], of_motion: bool) -> DerivativeFunction:
-    return prepare(dynamics, read_request(dynamics, of, by, of_motion))
 
 
 def read_fourth(request: DerivativeRequest, x: Any, effort: Any, u_dot: Any) -> Any:
@@ -245,7 +204,7 @@ def takes_turns(dynamics: Dynamics, request: DerivativeRequest) -> bool:
 
 def prepare(dynamics: Dynamics, request: DerivativeRequest) -> DerivativeFunction:
     """The function for a request; where that is possible, one of machine code."""
-    plain = PreparedDerivatives(dynamics, request)
+    plain = DerivativeFunction(dynamics, request)
     topology, kernel = dynamics.arguments.topology, request.kernel
     if 0 in request.shape or topology.n_u == 0 or request.is_shared:
         return plain
@@ -253,7 +212,7 @@ def prepare(dynamics: Dynamics, request: DerivativeRequest) -> DerivativeFunctio
         return plain
     function = make_direct(
         dynamics, kernel, ("t", "q", "u", "x"), request.shape, plain, keywords={request.argument: "x"},
-        doc=PreparedDerivatives.__doc__ or "", least=4 if request.of_motion else 3, takes_out=True,
+        doc=DerivativeFunction.__doc__ or "", least=4 if request.of_motion else 3, takes_out=True,
         signature=f"(t, q, u, {request.argument}, *, z=None, p=None, inputs=None, out=None)",
         limit=find_limit(dynamics),
     )  # fmt: skip
@@ -268,7 +227,7 @@ class _Direct(partial[Array]):
     own takes 0.1 us longer, and with ``out`` 0.2 us, which is as long as small mechanisms take altogether.
     """
 
-    def __new__(cls, function: Callable[..., Array], plain: PreparedDerivatives | PreparedGradient) -> Any:
+    def __new__(cls, function: Callable[..., Array], plain: DerivativeFunction | GradientFunction) -> Any:
         """The function, with what callers read besides."""
         direct: Any = super().__new__(cls, function)
         direct.plain, direct.request, direct.__doc__ = plain, plain.request, plain.__doc__
@@ -283,41 +242,7 @@ class _Direct(partial[Array]):
         return repr(self.__dict__["plain"])
 
 
-class GradientFunction(Protocol):
-    """The gradient as a function of time, coordinates and speeds: ``g(t, q, u, effort, weights=, out=)``.
-
-    It returns the derivatives of one number by all columns, in ``out`` if that is given; 2-D ``q, u`` are a batch.
-    Where accelerations are given the fourth argument is ``u_dot``, and is needed.
-    """
-
-    @property
-    def request(self) -> DerivativeRequest:
-        """What is differentiated by what."""
-
-    @property
-    def columns(self) -> dict[str, slice]:
-        """The entries of the gradient that belong to each name in ``by``."""
-
-    @property
-    def shape(self) -> tuple[int]:
-        """The shape of the gradient."""
-
-    def blocks(self, gradient: Array) -> Derivatives:
-        """A gradient that this function returned, with its blocks by name."""
-
-    def evaluate(
-        self, t: Any, q: Any, u: Any, x: Any, z: Any, p: Any, inputs: Any, weights: Any, out: Any = None
-    ) -> Array:
-        """The gradient for arguments of any kind."""
-
-    def __call__(
-        self, t: Any, q: Any, u: Any, x: Any = None, *, effort: Any = None, u_dot: Any = None, weights: Any = None,
-        z: Any = None, p: Any = None, inputs: Any = None, out: Any = None,
-    ) -> Array:  # fmt: skip
-        """The gradient."""
-
-
-class PreparedGradient:
+class GradientFunction:
     """The gradient as a function of time, coordinates and speeds: ``g(t, q, u, effort, weights=, out=)``.
 
     It returns the derivatives of one number by all columns, in ``out`` if that is given; 2-D ``q, u`` are a batch.
@@ -332,16 +257,15 @@ class PreparedGradient:
 
     def __reduce__(self) -> tuple[Any, ...]:
         # Machine code cannot be pickled: another process prepares its own.
-        names = tuple(self.request.of), tuple(self.request.by)
-        return _prepare_gradient_again, (self.dynamics, *names, self.request.of_motion, self.weights)
+        return prepare_gradient, (self.dynamics, self.request, self.weights)
 
     @cached_property
-    def parts(self) -> list[PreparedGradient]:
+    def parts(self) -> list[GradientFunction]:
         """Gradients of some of the quantities each, where code of all of them would be long; none by default."""
         requests = split_request(self.dynamics, self.request)
-        return [PreparedGradient(self.dynamics, request, None) for request in requests]
+        return [GradientFunction(self.dynamics, request, None) for request in requests]
 
-    def _weights_of(self, part: PreparedGradient, weights: Array) -> Array:
+    def _weights_of(self, part: GradientFunction, weights: Array) -> Array:
         """The weights of the quantities of a part."""
         return np.concatenate([weights[..., self.request.rows[name]] for name in part.request.of], axis=-1)
 
@@ -408,15 +332,9 @@ class PreparedGradient:
         return f"<gradient of {of} by {by}: g(t, q, u, {self.request.argument})>"
 
 
-def _prepare_gradient_again(
-    dynamics: Dynamics, of: tuple[str, ...], by: tuple[str, ...], of_motion: bool, weights: Array | None
-) -> GradientFunction:
-    return prepare_gradient(dynamics, read_request(dynamics, of, by, of_motion), weights)
-
-
 def prepare_gradient(dynamics: Dynamics, request: DerivativeRequest, weights: Any = None) -> GradientFunction:
     """The function for a request; one of machine code where its weights are known, and accelerations are not given."""
-    plain = PreparedGradient(dynamics, request, weights)
+    plain = GradientFunction(dynamics, request, weights)
     fixed = plain.weights is not None and plain.weights.ndim == 1
     if request.is_shared or 0 in request.shape:
         return plain
@@ -424,7 +342,7 @@ def prepare_gradient(dynamics: Dynamics, request: DerivativeRequest, weights: An
         return plain
     function = make_direct(
         dynamics, plain.kernel, ("t", "q", "u"), plain.shape, plain, takes_out=True, limit=find_limit(dynamics),
-        defaults={"x": np.concatenate([np.zeros(dynamics.n_u), plain.weights])}, doc=PreparedGradient.__doc__ or "",
+        defaults={"x": np.concatenate([np.zeros(dynamics.n_u), plain.weights])}, doc=GradientFunction.__doc__ or "",
         signature=f"(t, q, u, {request.argument}, *, weights=None, z=None, p=None, inputs=None, out=None)",
     )  # fmt: skip
     made: GradientFunction = _Direct(function, plain)
