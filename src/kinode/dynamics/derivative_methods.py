@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from abc import ABC, abstractmethod
 from collections.abc import Mapping
 from dataclasses import replace
 from functools import cached_property
@@ -13,8 +12,6 @@ import numpy as np
 from kinode.algebra.scalars import Array
 from kinode.dynamics.direct_calls import KnownFunctions
 from kinode.errors import ArgumentError
-from kinode.kernels.compiled_kernels import Kernels
-from kinode.structure.topology import Topology
 
 if TYPE_CHECKING:  # most runs differentiate nothing
     from kinode.dynamics.compiled_system import Dynamics
@@ -26,18 +23,8 @@ if TYPE_CHECKING:  # most runs differentiate nothing
 RATE_BY = ("coordinates", "u", "z")
 
 
-class DerivativeMethods(ABC):
+class DerivativeMethods:
     """What ``Dynamics`` differentiates; the tape gives every derivative exactly."""
-
-    @property
-    @abstractmethod
-    def kernels(self) -> Kernels:
-        """The compiled functions."""
-
-    @property
-    @abstractmethod
-    def topology(self) -> Topology:
-        """The structure of the system."""
 
     functions: KnownFunctions
 
@@ -314,9 +301,10 @@ class DerivativeMethods(ABC):
         from kinode.kernels.derivatives.derivative_words import has_paired_recursion
         from kinode.kernels.tree_size import is_large
 
-        q, u, z = cast("Dynamics", self).arguments.split_state(y)
-        if self.kernels.formulation == "recursive" and is_large(self.topology) and has_paired_recursion(self.topology):
-            n = self.topology.n_u
+        dynamics = cast("Dynamics", self)
+        topology, (q, u, z) = dynamics.topology, dynamics.arguments.split_state(y)
+        if dynamics.formulation == "recursive" and is_large(topology) and has_paired_recursion(topology):
+            n = topology.n_u
             rows = self._prepare("u_dot", ("q", "u"), of_motion=False).evaluate(t, q, u, None, None, p, inputs, None)
             J = np.zeros((*rows.shape[:-2], 2 * n, 2 * n))
             J[..., :n, n:], J[..., n:, :] = np.eye(n), rows

@@ -7,7 +7,6 @@ PyTorch.
 from __future__ import annotations
 
 import math
-from abc import ABC
 from collections.abc import Iterable
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, cast
@@ -24,7 +23,7 @@ if TYPE_CHECKING:
     from kinode.dynamics.compiled_system import Dynamics
 
 
-class FrameMethods(ABC):
+class FrameMethods:
     """Base of ``Dynamics``: functions of a body or frame."""
 
     functions: KnownFunctions
