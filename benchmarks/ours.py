@@ -37,11 +37,16 @@ def wait_for_better_code() -> None:
 
 def kernel_loop(path: Path, q: Any, u: Any) -> Side:
     """Forward dynamics n times in a compiled loop, through the kernel's address, as an integrator calls it."""
-    _, dynamics = compiled(path)
-    kernel = dynamics.kernels.machine(Kernel("acceleration"))
+    return kernel_side(compiled(path)[1], Kernel("acceleration"), q, u, np.zeros(0))
+
+
+def kernel_side(dynamics: Any, which: Kernel, q: Any, u: Any, z: Any) -> Side:
+    """A kernel n times in a compiled loop."""
+    kernel = dynamics.kernels.machine(which)
     arrays = {name: np.zeros(max(1, kernel.sizes[name])) for name in ARGUMENTS}
-    arrays["q"][: q.size], arrays["u"][: u.size] = q, u
-    return Side(timed(kernel.address, [arrays[name] for name in ARGUMENTS]), arrays["out"][: u.size].copy())
+    for name, values in {"q": q, "u": u, "z": z, "p": dynamics.parameters, "inputs": dynamics.inputs}.items():
+        arrays[name][: kernel.sizes[name]] = values[: kernel.sizes[name]]
+    return Side(timed(kernel.address, [arrays[name] for name in ARGUMENTS]), arrays["out"])
 
 
 def repeat(

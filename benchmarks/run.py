@@ -17,9 +17,11 @@ from pathlib import Path
 from rich.console import Console
 from rich.table import Table
 
+import calls
 import derivatives
 import dynamics
 import equations
+import generated
 import measure
 import repeated_calls
 import simulation
@@ -37,7 +39,7 @@ def main() -> int:
     parser.add_argument("--peers", action="store_true", help="time the peers alone")
     options = parser.parse_args()
     console = Console(width=None if sys.stdout.isatty() else 160)
-    files = (dynamics, derivatives, simulation, startup, repeated_calls, stepper, equations)
+    files = (dynamics, generated, derivatives, calls, simulation, startup, repeated_calls, stepper, equations)
     rows = [row for file in files for row in file.rows()]
     chosen = [row for row in rows if re.search(options.only, row.work)]
     results = []

@@ -46,10 +46,8 @@ def machine():
     return compile_program(make_program(), 1)
 
 
-@pytest.fixture(params=["native", "python"])
-def make(request, monkeypatch):
-    if request.param == "python":
-        monkeypatch.setattr(python_function, "supported", lambda: False)
+@pytest.fixture
+def make():
     return python_function.make_callable
 
 
@@ -140,6 +138,57 @@ def test_signature_of_the_built_in(machine):
     assert inspect.isbuiltin(function)
 
 
+def test_a_result_in_pieces_is_a_tuple_of_arrays(make, machine):
+    function = make(machine, ("t", "q", "u"), defaults(), [(3,), (1, 2), ()], fallback)
+    result, whole = function(1.0, Q, U), expected(1.0, Q, U)
+    assert type(result) is tuple
+    assert [part.shape for part in result] == [(3,), (1, 2), ()]
+    assert all(part.flags.owndata for part in result)
+    np.testing.assert_allclose(np.hstack([part.ravel() for part in result]), whole, rtol=1e-14)
+    function(2.0, U, Q)
+    np.testing.assert_allclose(result[0], whole[:3], rtol=1e-14)
+    with pytest.raises(ValueError, match="6 results"):
+        make(machine, ("t", "q", "u"), defaults(), [(3,), (2,)], fallback)
+
+
+def test_what_is_returned_is_made_of_the_result(make, machine):
+    joined = make(machine, ("t", "q", "u"), defaults(), [(3,), (3,)], fallback, wrap=np.hstack)
+    np.testing.assert_allclose(joined(1.0, Q, U), expected(1.0, Q, U), rtol=1e-14)
+    named = make(machine, ("t", "q", "u"), defaults(), (6,), fallback, wrap=lambda values: {"rate": values})
+    np.testing.assert_allclose(named(1.0, Q, U)["rate"], expected(1.0, Q, U), rtol=1e-14)
+
+    def refuse(values):
+        raise ZeroDivisionError
+
+    with pytest.raises(ZeroDivisionError):
+        make(machine, ("t", "q", "u"), defaults(), (6,), fallback, wrap=refuse)(1.0, Q, U)
+
+
+def test_arguments_by_keyword(make, machine):
+    named = {"force": "x", "p": "p", "checked": None}
+    function = make(machine, ("t", "q", "u", "x"), defaults(), (6,), fallback, least=3, keywords=named)
+    x, p = np.array([5.0]), np.array([3.0])
+    np.testing.assert_allclose(function(1.0, Q, U, force=x, p=p), expected(1.0, Q, U, 3.0, 5.0), rtol=1e-14)
+    np.testing.assert_allclose(function(1.0, Q, U, p=p), expected(1.0, Q, U, 3.0), rtol=1e-14)
+    np.testing.assert_allclose(function(1.0, Q, U, None, p=None, checked=None), expected(1.0, Q, U), rtol=1e-14)
+    for more in ({"checked": p}, {"force": [5.0]}, {"other": None}, {"out": np.zeros(6)}):
+        assert function(1.0, Q, U, **more)[0] == "fallback"
+    assert function(1.0, Q, U, x, force=x)[0] == "fallback"
+    assert function(1.0, Q, None)[0] == "fallback"
+
+
+def test_a_function_that_is_found_by_the_first_argument(machine):
+    inner = python_function.make_callable(machine, ("t", "q", "u"), defaults(), (6,), fallback)
+    known = {"rate": inner, ("a", "b"): lambda *args, **named: (args, named)}
+    function = python_function.make_finder(known, fallback, "find", "(of, t, q, u)", "Finds.")
+    np.testing.assert_array_equal(function("rate", 1.0, Q, U), inner(1.0, Q, U))
+    assert function(("a", "b"), 1, x=2) == ((1,), {"x": 2})
+    for args, named in ((("other", 1), {}), ((["rate"], 1), {}), ((), {"of": "rate"})):
+        assert function(*args, **named) == ("fallback", args, named)
+    assert list(inspect.signature(function).parameters) == ["of", "t", "q", "u"]
+    assert function.__doc__ == "Finds."
+
+
 class Sub(np.ndarray):
     pass
 
@@ -201,7 +250,11 @@ def test_nothing_leaks():
     machine = compile_program(make_program(), 1)
     function = python_function.make_callable(machine, ("t", "q", "u"), defaults(), (6,), fallback, limit=1e12)
     t, misfit, far = 0.25, [1.0], np.full(3, 1e13)
-    things = (Q, U, t, misfit, fallback, function, np.ndarray, np.dtype(float))
+    parts = python_function.make_callable(
+        machine, ("t", "q", "u"), defaults(), [(2, 2), (2,)], fallback, limit=1e12, wrap=list, keywords={"p": "p"}
+    )
+    finder, p = python_function.make_finder({"parts": parts}, fallback, "find", "()", ""), np.array([3.0])
+    things = (Q, U, t, misfit, fallback, function, np.ndarray, np.dtype(float), parts, finder, list, p, None, "parts")
     for _ in range(1000):
         function(t, Q, U)
         function(t, misfit, U)
@@ -213,7 +266,12 @@ def test_nothing_leaks():
         function(t, Q, U)
         function(2, Q, U)
         function(t, far, U)
+        finder("parts", t, Q, U, p=p)
+        finder("parts", t, Q, U, p=None)
+        parts(t, far, U)
     for _ in range(1000):
+        finder([], t, misfit, u=U)
+        parts(t, misfit, U)
         function(t, misfit, u=U)
         function(10**400, Q, U)
     gc.collect()
@@ -223,11 +281,8 @@ def test_nothing_leaks():
     assert max(abs(sys.getrefcount(thing) - b) for thing, b in zip(things, before, strict=True)) <= 3
 
 
-@pytest.mark.parametrize("native", [True, False])
 @in_own_process
-def test_the_function_keeps_alive_what_it_needs_and_no_longer(native):
-    if not native:
-        python_function.supported = lambda: False
+def test_the_function_keeps_alive_what_it_needs_and_no_longer():
     machine = compile_program(make_program(), 1)
     engine = weakref.ref(machine.engine[0])
     function = python_function.make_callable(machine, ("t", "q", "u"), defaults(), (6,), fallback)

@@ -7,7 +7,7 @@ here; errors name the argument.  The formulations that can be compiled stand her
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
@@ -15,17 +15,17 @@ import numpy as np
 
 from kinode.algebra.scalars import Array
 from kinode.dynamics.derivative_methods import DerivativeMethods
-from kinode.dynamics.mode_fitting import check_modes, needs_modes, with_modes
+from kinode.dynamics.direct_calls import Function, KnownFunctions, fast, forget_builtins, make_direct, plain_method
+from kinode.dynamics.mode_fitting import check_modes, with_modes
 from kinode.dynamics.starts.initial_values import InitialValues, read_initial_values
 from kinode.dynamics.starts.start import Start
 from kinode.dynamics.system_faces import ExchangedSystem, FrameMethods, SteppedSystem
 from kinode.errors import ArgumentError, find_close, suggest
-from kinode.jit.python_function import prepare_wrapper
+from kinode.jit.python_function import redirect
 from kinode.kernels.call_arguments import Arguments
 from kinode.kernels.compiled_kernels import Kernels
-from kinode.kernels.fast_method import Fast, fast, forget_builtins, make_builtin
 from kinode.kernels.kernel_options import Kernel
-from kinode.kernels.kernel_table import KERNELS, find_row
+from kinode.kernels.kernel_table import count_loads, find_row
 from kinode.kernels.state import State, Wrench
 from kinode.kernels.tree_size import is_large
 from kinode.model.base.fields import short
@@ -42,6 +42,7 @@ if TYPE_CHECKING:
     from kinode.structure.loop_closure import Closure
 
 
+ALL_REACTIONS = (True, "total", None, None, None, None, None, False)  # the key of a call without options
 RECURSIVE_NAME, NEWTON_EULER_NAME = "recursive", "newton_euler"
 COMPILED_FORMULATIONS = (
     RECURSIVE_NAME, "circuit", NEWTON_EULER_NAME, "lagrange", "hamilton", "quasi_base", "rotators"
@@ -108,6 +109,7 @@ class Dynamics(DerivativeMethods, FrameMethods, SteppedSystem, ExchangedSystem):
         check_applies(formulation, self.arguments.topology)
         self.start = Start(self.arguments, formulation, partial(find_composition, formulation), rows)
         self.known_supports: set[Support] = set()
+        self.functions = KnownFunctions()
 
     def __reduce__(self) -> tuple[Any, ...]:
         # Machine code cannot be pickled: another process compiles its own.
@@ -277,9 +279,16 @@ class Dynamics(DerivativeMethods, FrameMethods, SteppedSystem, ExchangedSystem):
         """
         if effort is None and wrenches is None:
             return self.call_kernel("acceleration", t, q, u, z, p, inputs)
-        return self.call_kernel(
-            "loaded_acceleration", t, q, u, z, p, inputs, self.arguments.read_loads(effort, wrenches)
-        )
+        if not self.functions["acceleration"]:  # later calls with efforts are not to come here
+            self.functions["acceleration"]["loaded"] = function = make_direct(
+                self, Kernel("loaded_acceleration"), ("t", "q", "u"), None, plain_method(self, "acceleration"),
+                keywords={"effort": ("x", self.n_u), "wrenches": None},
+                defaults={"x": np.zeros(count_loads(self.topology))},
+            )  # fmt: skip
+            redirect(self.acceleration, function)
+        loads = self.arguments.read_loads(effort, wrenches)
+        u_dot: Array = self._kernel_function("loaded_acceleration")(t, q, u, loads, z=z, p=p, inputs=inputs)
+        return u_dot
 
     @fast
     def effort(self, t: Any, q: Any, u: Any, u_dot: Any, *, z: Any = None, p: Any = None, inputs: Any = None) -> Array:
@@ -316,8 +325,11 @@ class Dynamics(DerivativeMethods, FrameMethods, SteppedSystem, ExchangedSystem):
 
     def rate(self, t: Any, y: Any, *, p: Any = None, inputs: Any = None) -> Array:
         """Time derivative of the state vector [q, u, z]."""
-        return self.call_kernel("rate", t, *self.arguments.split_state(y), p, inputs)
+        q, u, z = self.arguments.split_state(y)
+        rate: Array = self._kernel_function("rate")(t, q, u, None, z=z, p=p, inputs=inputs)
+        return rate
 
+    @fast
     def evaluate(
         self, names: str | Sequence[str], t: Any, q: Any, u: Any, *, z: Any = None, p: Any = None, inputs: Any = None
     ) -> dict[str, Array]:
@@ -335,13 +347,12 @@ class Dynamics(DerivativeMethods, FrameMethods, SteppedSystem, ExchangedSystem):
         dict
             Name -> value; of a batch with a row for each state.
         """
-        from kinode.dynamics.reactions.joint_reactions import evaluate_names
-        from kinode.dynamics.reactions.redundancy import share
-        from kinode.dynamics.state_batch import StateBatch
+        known, key = self.functions["evaluate"], names if isinstance(names, str) else tuple(names)
+        if key not in known:
+            from kinode.dynamics.reactions.joint_reactions import make_evaluation
 
-        texts = (names,) if isinstance(names, str) else tuple(names)
-        states = StateBatch.of(self.read_point(Kernel("evaluate", texts), t, q, u, z, p, inputs, np.empty(0)))
-        return evaluate_names(self, texts, states, lambda: share(self, states))
+            known[key] = make_evaluation(self, (key,) if isinstance(key, str) else key)
+        return known[key](t, q, u, z=z, p=p, inputs=inputs)  # type: ignore[no-any-return]
 
     def reactions(
         self, t: Any, q: Any, u: Any, u_dot: Any = None, *, part: str = "total", hold: Any = None,
@@ -377,16 +388,20 @@ class Dynamics(DerivativeMethods, FrameMethods, SteppedSystem, ExchangedSystem):
         dict
             Joint -> Wrench, N and N m.
         """
-        from kinode.dynamics.reactions.joint_reactions import check_own_acceleration, joint_wrenches, read_request
-        from kinode.dynamics.state_batch import StateBatch
+        names = joints if joints is None or isinstance(joints, str) else tuple(joints)
+        known, key = self.functions["reactions"], (u_dot is None, part, hold, on, expressed_in, about, names, whole)
+        is_text = all(x is None or isinstance(x, str | bool) for x in (*key[:6], whole, *(names or ())))
+        if (function := known.get(key) if is_text else None) is None:
+            from kinode.dynamics.reactions.joint_reactions import PlainReactions, make_reactions, read_request
 
-        if u_dot is not None and self.arguments.topology.constrained:
-            check_own_acceleration(u_dot, self.acceleration(t, q, u, z=z, p=p, inputs=inputs))
-        request = read_request(self, part, hold, on, about, expressed_in, joints, whole)
-        kernel = Kernel("reactions" if u_dot is None else "reactions_of_motion", request)
-        x = self.arguments.read_array("u_dot", u_dot, self.n_u, np.zeros(self.n_u))
-        point = self.read_point(kernel, t, q, u, z, p, inputs, x)
-        return joint_wrenches(self, StateBatch.of(point, None if u_dot is None else x), request)
+            request = read_request(self, part, hold, on, about, expressed_in, names, whole)
+            plain = function = PlainReactions(self, request, u_dot is not None)
+            if is_text:
+                known[key] = function = make_reactions(plain, plain)
+            if key == ALL_REACTIONS:  # later calls come here only with options, or what machine code does not take
+                self.__dict__["reactions"] = make_reactions(plain, self.reactions)
+        wrenches: dict[str, Wrench] = function(t, q, u, u_dot, z=z, p=p, inputs=inputs)
+        return wrenches
 
     # -- calls -------------------------------------------------------------------------------------
     def read_point(
@@ -399,6 +414,17 @@ class Dynamics(DerivativeMethods, FrameMethods, SteppedSystem, ExchangedSystem):
         check_modes(self.arguments.topology, kernel, point.z)
         return point
 
+    def _kernel_function(self, name: str) -> Function:
+        """The function of a kernel that is called with t, q, u and x."""
+        if (function := self.functions["kernels"].get(name)) is None:
+
+            def plain(t: Any, q: Any, u: Any, x: Any, *, z: Any = None, p: Any = None, inputs: Any = None) -> Array:
+                return self.call_kernel(name, t, q, u, z, p, inputs, x)
+
+            function = make_direct(self, Kernel(name), ("t", "q", "u", "x"), None, plain, least=3)
+            self.functions["kernels"][name] = function
+        return function
+
     def call_kernel(
         self, name: str | Kernel, t: Any, q: Any, u: Any, z: Any, p: Any, inputs: Any,
         x: Any = None, shape: tuple[int, ...] | None = None,
@@ -409,14 +435,3 @@ class Dynamics(DerivativeMethods, FrameMethods, SteppedSystem, ExchangedSystem):
         extra = self.arguments.read_array(row.x_name, x, n_x, np.zeros(n_x))
         out = self.kernels.call(kernel, self.read_point(kernel, t, q, u, z, p, inputs, extra), extra)
         return out if shape is None else out.reshape(*out.shape[:-1], *shape)
-
-    def make_fast(self, entry: Fast) -> Callable[..., Any]:
-        """A built-in function that calls machine code directly, or the method where that is not possible."""
-        method = entry.method.__get__(self)
-        row, size, topology = KERNELS[entry.name], self.n_u, self.arguments.topology
-        kernel = Kernel(row.name)
-        if size == 0 or needs_modes(topology, kernel) or (row.square and is_large(topology)):
-            return method  # type: ignore[no-any-return]
-        prepare_wrapper()
-        defaults = {"p": self.parameters, "inputs": self.inputs, "z": self.start.initial_values.z, "u": np.zeros(size)}
-        return make_builtin(row, self.kernels.machine(kernel), defaults, size, method)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from abc import ABC, abstractmethod
 from collections.abc import Mapping
 from dataclasses import replace
 from functools import cached_property
@@ -11,8 +10,8 @@ from typing import TYPE_CHECKING, Any, cast
 import numpy as np
 
 from kinode.algebra.scalars import Array
-from kinode.kernels.compiled_kernels import Kernels
-from kinode.structure.topology import Topology
+from kinode.dynamics.direct_calls import KnownFunctions
+from kinode.errors import ArgumentError
 
 if TYPE_CHECKING:  # most runs differentiate nothing
     from kinode.dynamics.compiled_system import Dynamics
@@ -24,26 +23,10 @@ if TYPE_CHECKING:  # most runs differentiate nothing
 RATE_BY = ("coordinates", "u", "z")
 
 
-class DerivativeMethods(ABC):
+class DerivativeMethods:
     """What ``Dynamics`` differentiates; the tape gives every derivative exactly."""
 
-    @property
-    @abstractmethod
-    def kernels(self) -> Kernels:
-        """The compiled functions."""
-
-    @property
-    @abstractmethod
-    def topology(self) -> Topology:
-        """The structure of the system."""
-
-    @cached_property
-    def _prepared(self) -> dict[tuple[Any, ...], DerivativeFunction]:
-        return {}
-
-    @cached_property
-    def _gradients(self) -> dict[tuple[Any, ...], GradientFunction]:
-        return {}
+    functions: KnownFunctions
 
     def derivatives(
         self, t: Any, q: Any, u: Any, *, of: Names = "u_dot", by: Names | None = None, effort: Any = None,
@@ -84,15 +67,13 @@ class DerivativeMethods(ABC):
         >>> bool(abs(d["effort"] @ M - np.eye(2)).max() < 1e-12)
         True
         """
-        from kinode.errors import ArgumentError
-
         if effort is not None and u_dot is not None:
             raise ArgumentError("effort, u_dot: accelerations are given, or efforts are, not both")
         function = self._prepare(of, by, u_dot is not None)
         if effort is not None and function.request.of_motion:
             raise ArgumentError("effort: it follows from u_dot here; give that")
-        matrix = function.evaluate(t, q, u, effort if u_dot is None else u_dot, z, p, inputs, out)
-        return function.blocks(matrix)
+        x, more = effort if u_dot is None else u_dot, {} if out is None else {"out": out}
+        return function.blocks(function(t, q, u, x, z=z, p=p, inputs=inputs, **more))
 
     def derivatives_of(self, of: Names = "u_dot", by: Names | None = None) -> DerivativeFunction:
         """A function of derivatives for inner loops: ``f(t, q, u, effort, out=)`` gives the matrix.
@@ -120,15 +101,25 @@ class DerivativeMethods(ABC):
         return self._prepare(of, by, of_motion=False)
 
     def _prepare(self, of: Names, by: Names | None, of_motion: bool) -> DerivativeFunction:
-        from kinode.dynamics.derivatives.derivative_request import read_names, read_request
-        from kinode.dynamics.derivatives.prepared_derivatives import prepare
+        function: DerivativeFunction = self._known("derivatives", of, by, of_motion)
+        return function
 
-        dynamics, names = cast("Dynamics", self), read_names("of", of)
-        words = None if by is None else read_names("by", by)
-        key = (self.kernels, names, words, of_motion)
-        if key not in self._prepared:
-            self._prepared[key] = prepare(dynamics, read_request(dynamics, names, words, of_motion))
-        return self._prepared[key]
+    def _known(self, kind: str, of: Names, by: Names | None, of_motion: bool) -> Any:
+        """The function of derivatives, or of a gradient, for these names; made once."""
+        known = self.functions[kind]
+        try:
+            return known[of, by, of_motion]
+        except (KeyError, TypeError):  # the first time, or names in a list
+            from kinode.dynamics.derivatives.derivative_request import read_names, read_request
+            from kinode.dynamics.derivatives.prepared_derivatives import prepare, prepare_gradient
+
+            key = read_names("of", of), None if by is None else read_names("by", by), of_motion
+            if key not in known:
+                request = read_request(cast("Dynamics", self), *key)
+                known[key] = (prepare if kind == "derivatives" else prepare_gradient)(cast("Dynamics", self), request)
+            if isinstance(of, str | tuple) and isinstance(by, str | tuple | None):
+                known[of, by, of_motion] = known[key]
+            return known[key]
 
     def gradient(
         self, t: Any, q: Any, u: Any, *, of: Names, by: Names | None = None, weights: Any = None, effort: Any = None,
@@ -157,13 +148,14 @@ class DerivativeMethods(ABC):
         >>> gradient["u"].shape
         (2,)
         """
-        from kinode.errors import ArgumentError
-
         if effort is not None and u_dot is not None:
             raise ArgumentError("effort, u_dot: accelerations are given, or efforts are, not both")
-        function = self._prepare_gradient(of, by, None, u_dot is not None)
-        values = function.evaluate(t, q, u, effort if u_dot is None else u_dot, z, p, inputs, weights)
-        result = function.blocks(values)
+        function = self._known("gradient", of, by, u_dot is not None)
+        if effort is u_dot is weights is None:
+            values = function(t, q, u, z=z, p=p, inputs=inputs)
+        else:
+            values = function.evaluate(t, q, u, effort if u_dot is None else u_dot, z, p, inputs, weights)
+        result: Derivatives = function.blocks(values)
         if out is not None:
             from kinode.dynamics.derivatives.prepared_derivatives import write_into
 
@@ -195,20 +187,14 @@ class DerivativeMethods(ABC):
         >>> g.columns["p"]
         slice(4, 5, None)
         """
-        return self._prepare_gradient(of, by, weights, of_motion=False)
-
-    def _prepare_gradient(self, of: Names, by: Names | None, weights: Any, of_motion: bool) -> GradientFunction:
-        from kinode.dynamics.derivatives.derivative_request import read_names, read_request
+        from kinode.dynamics.derivatives.derivative_request import read_request
         from kinode.dynamics.derivatives.prepared_derivatives import prepare_gradient
 
-        dynamics, names = cast("Dynamics", self), read_names("of", of)
-        words = None if by is None else read_names("by", by)
-        if weights is not None:  # no other call has the same
-            return prepare_gradient(dynamics, read_request(dynamics, names, words, of_motion), weights)
-        key = (self.kernels, names, words, of_motion)
-        if key not in self._gradients:
-            self._gradients[key] = prepare_gradient(dynamics, read_request(dynamics, names, words, of_motion), None)
-        return self._gradients[key]
+        if weights is None:
+            function: GradientFunction = self._known("gradient", of, by, of_motion=False)
+            return function
+        dynamics = cast("Dynamics", self)
+        return prepare_gradient(dynamics, read_request(dynamics, of, by), weights)  # no other call has the same
 
     def second_derivatives(
         self, t: Any, q: Any, u: Any, *, of: str = "u_dot", along: Mapping[str, Any],
@@ -316,9 +302,10 @@ class DerivativeMethods(ABC):
         from kinode.kernels.derivatives.derivative_words import has_paired_recursion
         from kinode.kernels.tree_size import is_large
 
-        q, u, z = cast("Dynamics", self).arguments.split_state(y)
-        if self.kernels.formulation == "recursive" and is_large(self.topology) and has_paired_recursion(self.topology):
-            n = self.topology.n_u
+        dynamics = cast("Dynamics", self)
+        topology, (q, u, z) = dynamics.topology, dynamics.arguments.split_state(y)
+        if dynamics.formulation == "recursive" and is_large(topology) and has_paired_recursion(topology):
+            n = topology.n_u
             rows = self._prepare("u_dot", ("q", "u"), of_motion=False).evaluate(t, q, u, None, None, p, inputs, None)
             J = np.zeros((*rows.shape[:-2], 2 * n, 2 * n))
             J[..., :n, n:], J[..., n:, :] = np.eye(n), rows

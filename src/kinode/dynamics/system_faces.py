@@ -1,25 +1,21 @@
 """What ``Dynamics`` offers beside its equations: bodies and frames, steps, functions for other programs.
 
-Each frame that is asked for its pose, Jacobian or rate of the Jacobian gets a built-in function of machine code
-(``jit/python_function.py``), which is kept: to read a name and to check arguments would take ten times as long as the
-numbers themselves.  A step and a stepper serve callers with a clock of their own.  Other programs are CasADi, JAX and
+A step and a stepper serve callers with a clock of their own.  Other programs are CasADi, JAX and
 PyTorch.
 """
 
 from __future__ import annotations
 
-from abc import ABC, abstractmethod
-from collections.abc import Callable, Iterable, Sequence
+import math
+from collections.abc import Iterable
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, cast
 
 import numpy as np
 
 from kinode.algebra.scalars import Array
-from kinode.dynamics.mode_fitting import needs_modes
+from kinode.dynamics.direct_calls import Function, KnownFunctions, fast, make_direct
 from kinode.hooks import hook
-from kinode.jit.python_function import make_callable, prepare_wrapper
-from kinode.kernels.compiled_kernels import Kernels
 from kinode.kernels.kernel_options import Kernel
 from kinode.kernels.state import State
 
@@ -27,35 +23,27 @@ if TYPE_CHECKING:
     from kinode.dynamics.compiled_system import Dynamics
 
 
-Function = Callable[..., Array]
-
-
-class FrameMethods(ABC):
+class FrameMethods:
     """Base of ``Dynamics``: functions of a body or frame."""
 
-    @property
-    @abstractmethod
-    def kernels(self) -> Kernels:
-        """The compiled functions."""
+    functions: KnownFunctions
 
-    @cached_property
-    def _frame_functions(self) -> dict[tuple[Kernels, str, str], Function]:
-        return {}
-
+    @fast
     def pose(self, of: Any, t: Any, q: Any, *, z: Any = None, p: Any = None, inputs: Any = None) -> tuple[Array, Array]:
         """Rotation (to world axes) and position of a body or frame."""
-        function = self._frame_function("pose", of)
-        values = function(t, q) if z is p is inputs is None else function(t, q, z=z, p=p, inputs=inputs)
-        return values[..., :9].reshape(*values.shape[:-1], 3, 3), values[..., 9:]
+        rotation, position = self._frame_function("pose", of, [(3, 3), (3,)])(t, q, z=z, p=p, inputs=inputs)
+        return rotation, position
 
+    @fast
     def jacobian(
         self, of: Any, t: Any, q: Any, *, z: Any = None, p: Any = None, inputs: Any = None
     ) -> tuple[Array, Array]:
         """Angular and linear velocity of a body or frame, in world axes, for unit speeds: two 3 x n_u matrices."""
-        function = self._frame_function("jacobian", of)
-        values = function(t, q) if z is p is inputs is None else function(t, q, z=z, p=p, inputs=inputs)
-        return values[..., :3, :], values[..., 3:, :]
+        shape = (3, cast("Dynamics", self).n_u)
+        angular, linear = self._frame_function("jacobian", of, [shape, shape])(t, q, z=z, p=p, inputs=inputs)
+        return angular, linear
 
+    @fast
     def jacobian_rate(
         self, of: Any, t: Any, q: Any, u: Any, *, z: Any = None, p: Any = None, inputs: Any = None
     ) -> tuple[Array, Array] | Array:
@@ -72,60 +60,37 @@ class FrameMethods(ABC):
         >>> bool(abs(linear - dynamics.jacobian_rate("lower.position", 0.0, q, u)).max() < 1e-12)
         True
         """
-        function = self._frame_function("jacobian_rate", of)
-        values = function(t, q, u) if z is p is inputs is None else function(t, q, u, z=z, p=p, inputs=inputs)
-        if isinstance(function, QuantityRate):
-            return values
-        return values[..., :3], values[..., 3:]
+        from kinode.dynamics.derivatives.directed_calls import is_quantity
 
-    def _frame_function(self, kind: str, of: Any) -> Function:
-        """The function of a kind for a frame, or for the position of this name."""
-        if type(of) is not str:
-            return self._make_frame_function(kind, of)
-        key = (self.kernels, kind, of)
-        if (function := self._frame_functions.get(key)) is None:
-            function = self._frame_functions[key] = self._make_frame_function(kind, of)
-        return function
+        known, dynamics = self.functions["jacobian_rate"], cast("Dynamics", self)
+        if type(of) is str and of not in known and is_quantity(dynamics, of):
+            known[of] = QuantityRate(dynamics, of)
+        function = self._frame_function("jacobian_rate", of, [(3,), (3,)])
+        rates: tuple[Array, Array] | Array = function(t, q, u, z=z, p=p, inputs=inputs)
+        return rates
 
-    def _make_frame_function(self, kind: str, of: Any) -> Function:
-        dynamics = cast("Dynamics", self)
-        if kind == "jacobian_rate" and isinstance(of, str):
-            from kinode.dynamics.derivatives.directed_calls import is_quantity
-
-            if is_quantity(dynamics, of):
-                return QuantityRate(dynamics, of)
-        kernel = Kernel(kind, (dynamics.arguments.placed_frame_name(of),))
-        shape = (6, dynamics.n_u) if kind == "jacobian" else (12,) if kind == "pose" else (6,)
-        takes_speeds = kind == "jacobian_rate"
-        plain = _take_any(dynamics, kernel, shape, takes_speeds)
-        if type(of) is not str:
-            return plain
-        return make_direct(dynamics, kernel, ("t", "q", "u") if takes_speeds else ("t", "q"), shape, plain)
+    def _frame_function(self, kind: str, of: Any, shapes: list[tuple[int, ...]]) -> Function:
+        """The function of a kind for a frame: a tuple of parts with these shapes."""
+        known, dynamics = self.functions[kind], cast("Dynamics", self)
+        if type(of) is str and of in known:
+            return known[of]
+        name = dynamics.arguments.placed_frame_name(of)
+        if name not in known:
+            kernel, roles = Kernel(kind, (name,)), ("t", "q", "u") if kind == "jacobian_rate" else ("t", "q")
+            known[name] = make_direct(dynamics, kernel, roles, shapes, _take_any(dynamics, kernel, shapes))
+        return known[name]
 
 
-def _take_any(dynamics: Dynamics, kernel: Kernel, shape: tuple[int, ...], takes_speeds: bool) -> Function:
+def _take_any(dynamics: Dynamics, kernel: Kernel, shapes: list[tuple[int, ...]]) -> Function:
     """The function for arguments of any kind; a batch of states has a result for each."""
+    ends = np.cumsum([math.prod(shape) for shape in shapes])
 
-    def of_positions(t: Any, q: Any, *, z: Any = None, p: Any = None, inputs: Any = None) -> Array:
-        return dynamics.call_kernel(kernel, t, q, None, z, p, inputs, shape=shape)
+    def parts(t: Any, q: Any, u: Any = None, *, z: Any = None, p: Any = None, inputs: Any = None) -> tuple[Array, ...]:
+        whole = dynamics.call_kernel(kernel, t, q, u, z, p, inputs)
+        pieces = np.split(whole, ends[:-1], axis=-1)
+        return tuple(x.reshape(*x.shape[:-1], *shape) for x, shape in zip(pieces, shapes, strict=True))
 
-    def of_speeds(t: Any, q: Any, u: Any, *, z: Any = None, p: Any = None, inputs: Any = None) -> Array:
-        return dynamics.call_kernel(kernel, t, q, u, z, p, inputs, shape=shape)
-
-    return of_speeds if takes_speeds else of_positions
-
-
-def make_direct(
-    dynamics: Dynamics, kernel: Kernel, roles: Sequence[str], shape: tuple[int, ...], plain: Function
-) -> Function:
-    """The built-in function of a kernel with the model's own parameters, inputs and other states; else ``plain``."""
-    size = dynamics.n_u
-    if size == 0 or needs_modes(dynamics.topology, kernel):
-        return plain
-    prepare_wrapper()
-    own = {"p": dynamics.parameters, "inputs": dynamics.inputs, "z": dynamics.start.initial_values.z}
-    defaults = {**own, "u": np.zeros(size)} if "u" not in roles else own
-    return make_callable(dynamics.kernels.machine(kernel), roles, defaults, shape, plain, name=kernel.name)
+    return parts
 
 
 class QuantityRate:
@@ -138,14 +103,14 @@ class QuantityRate:
         kernel = Kernel("second_derivatives", request.options)
         self.dynamics, self.name, self.shape = dynamics, name, request.of[name]
         self._still = np.zeros(dynamics.n_u)
-        self._direct = make_direct(dynamics, kernel, ("t", "q", "u", "x"), request.shape[:1], _tell_none)
+        self._direct = make_direct(dynamics, kernel, ("t", "q", "u", "x"), None, _tell_none)
 
     def __call__(self, t: Any, q: Any, u: Any, *, z: Any = None, p: Any = None, inputs: Any = None) -> Array:
         """The rate at a state, or at each of a batch."""
         if z is p is inputs is None and type(u) is np.ndarray and u.shape == self._still.shape:
             values = self._direct(t, q, u, np.concatenate((self._still, u, u)))
             if values.size:  # else an argument is not what machine code takes
-                return values.reshape(self.shape)
+                return np.reshape(values, self.shape)
         from kinode.dynamics.derivatives.directed_calls import CallPoint, find_second
 
         return find_second(self.dynamics, self.name, {"q": u}, None, CallPoint(t, q, u, None, z, p, inputs))

@@ -1,31 +1,35 @@
 """Kernels as built-in functions of Python, so that a call costs little more than its result array.
 
-One wrapper in machine code calls every kernel.  It reads the numbers directly from the float and the arrays that it is
-given, provided they are exactly what the kernel takes: float64, one dimension, the right length, contiguous, aligned,
-no subclass.  All other calls (keywords, lists, other shapes, batches) go to a Python function, the fallback, with the
-same arguments.  ``self`` of the built-in function is an array of 8-byte entries, the record.
+One function of the loop language calls every kernel.  It reads the numbers directly from the float and the arrays that
+it is given, provided they are exactly what the kernel takes: float64, one dimension, the right length, contiguous,
+aligned, no subclass.  All other calls (lists, other shapes, batches, other keywords) go to a Python function, the
+fallback, with the same arguments.  The result is a new array, or a tuple of new arrays; a Python function may make
+something else of it.  ``self`` of the built-in function is an array of NumPy over the bytes of its record.
 
 Why our own: such a call takes 0.18 us for a leg of two joints, with the result array; through ``ctypes``, with the
 pointers of q, u and a new result asked for at each call and all others kept, it takes 5.7 us (2026).  A way of ctypes
 or cffi to call an address with NumPy arrays at this cost would make this module obsolete.
 
-The wrapper depends on the memory layout of Python's and NumPy's objects: its offsets are those of 64-bit CPython and
-NumPy 2.  ``supported`` checks that layout once; where it differs, a Python function takes the place of the wrapper.
+It depends on the memory layout of Python's and NumPy's objects: its offsets are those of 64-bit CPython and NumPy 2.
+``supported`` checks that layout once; where it differs, the fallback takes all calls.
+
+Other Python code may run, and call the same function, while a tuple is made; so the tuple comes first, and from the
+first argument to the last number of the result nothing else runs.
 """
 
 from __future__ import annotations
 
 import ctypes
-import struct
+import struct as binary
 import sys
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import cache as remember
-from functools import partial
 from importlib import import_module
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
+from kinode.jit.loop.memory import Ints, Struct, apart, bits, call, floats, ints_of, invoke, struct, struct_at
 from kinode.jit.machine_code import ARGUMENTS, Machine, is_kept, keep, load_object
 from kinode.jit.tiers.pending_code import PendingCode, once
 
@@ -34,273 +38,291 @@ NEW_ARRAY = 93  # index of PyArray_New in NumPy's table of functions
 PLAIN = 0x101  # flags of an array: contiguous, aligned
 WRITEABLE = 0x400  # flag of an array
 FASTCALL = 0x82  # METH_FASTCALL | METH_KEYWORDS
-HEAD, DATA, DIMENSIONS, DESCRIPTION, FLAGS = 16, 16, 32, 56, 64  # byte offsets within objects
-TUPLE_SIZE, TUPLE_ITEMS = 16, 24  # the same of a tuple
-
-# The first entries of the record, in this order.
-FIELDS: tuple[str, ...] = ("kernel", "fallback", "count", "ndarray", "float", "float64", "int", "double")
-FIELDS += ("new", "vectorcall", "as_double", "clear", "dimensions", "rows", "columns")
-FIELDS += ("least", "out_name", "keep", "release", "looked_at", "limit")
-DEFAULTS = len(FIELDS)  # index of the first default pointer, one for each argument of the kernel
-ROLES = DEFAULTS + len(ARGUMENTS)  # index of the first pair (argument of the kernel, size)
-
-
-def load_entry(fields: Sequence[str], name: str, llvm_type: str = "ptr", end: str = "") -> str:
-    """Two lines that load an entry of the record into ``%name``, with an ``end`` where it is loaded twice."""
-    return (
-        f"  %at_{name}{end} = getelementptr i64, ptr %record, i64 {fields.index(name)}\n"
-        f"  %{name}{end} = load {llvm_type}, ptr %at_{name}{end}, align 8\n"
-    )
+LOW = 0xFFFFFFFF  # of a number of 32 bits within a word
+# Where the contents of objects are, in words of eight bytes: of all, of floats, of arrays, of tuples.
+TYPE, NUMBER = 1, 2
+DATA, N_DIMENSIONS, DIMENSIONS, DESCRIPTION, FLAGS = 2, 3, 4, 7, 8
+TUPLE_SIZE, TUPLE_ITEMS = 2, 3
+COPIED = 16  # added to the place of an argument whose first entries alone are given: they are copied
+TIME, OUT, HELD = 0, len(ARGUMENTS) - 1, len(ARGUMENTS)  # entries of a table of pointers; the last is an object's
+SIZE_BITS = 2**63 - 1  # all but the sign of a real number
 
 
-_field = partial(load_entry, FIELDS)
+@struct
+class PythonInterface(Struct):
+    """Addresses of types, objects and C functions of Python and NumPy."""
+
+    ndarray: int
+    float_type: int
+    float64: int
+    int_type: int
+    double: int
+    none: int
+    out_name: int
+    new_array: int
+    new_tuple: int
+    find: int
+    vectorcall: int
+    as_integer: int
+    error: int
+    clear: int
+    keep: int
+    release: int
 
 
-def load_array(prefix: str = "", flags: int = PLAIN) -> str:
-    """Lines about an array, ``%object`` behind a prefix: ``%data``, ``%nd``, ``%dims``, and ``%usable_layout``.
+@struct
+class CallRecord(Struct):
+    """What one built-in function calls.
 
-    That is whether it holds doubles in a layout with these flags; ``%double`` is NumPy's description of the type.
+    ``time`` is that of a call, and the record begins with it.  ``pointers`` are the arguments of the kernel during a
+    call, and the number of copied arguments or one object; ``defaults`` those before it.  ``roles`` has for each
+    argument of the function its place among them and its size: positional ones, then those by keyword.  ``pieces`` has
+    for each array of the result its number of dimensions, their address and the number of its entries.  ``before`` is a
+    loop that is called with its own record between the arguments and the kernel; where it does not return 0, or an
+    entry of the result exceeds the ``limit``, the fallback takes the call.
     """
-    p = prefix
-    return f"""\
-  %at_{p}data = getelementptr i8, ptr %{p}object, i64 {DATA}
-  %{p}data = load ptr, ptr %at_{p}data, align 8
-  %at_{p}nd = getelementptr i8, ptr %{p}object, i64 {DATA + 8}
-  %{p}nd = load i32, ptr %at_{p}nd, align 8
-  %at_{p}dims = getelementptr i8, ptr %{p}object, i64 {DIMENSIONS}
-  %{p}dims = load ptr, ptr %at_{p}dims, align 8
-  %at_{p}description = getelementptr i8, ptr %{p}object, i64 {DESCRIPTION}
-  %{p}description = load ptr, ptr %at_{p}description, align 8
-  %at_{p}flags = getelementptr i8, ptr %{p}object, i64 {FLAGS}
-  %{p}flags = load i32, ptr %at_{p}flags, align 8
-  %{p}plain_flags = and i32 %{p}flags, {flags}
-  %{p}is_plain = icmp eq i32 %{p}plain_flags, {flags}
-  %{p}is_double = icmp eq ptr %{p}description, %double
-  %{p}usable_layout = and i1 %{p}is_plain, %{p}is_double
-"""
+
+    time: float
+    interface: int
+    kernel: int
+    fallback: int
+    before: int
+    before_record: int
+    wrap: int
+    least: int
+    count: int
+    n_keywords: int
+    n_copied: int
+    n_pieces: int
+    looked_at: int
+    limit: int
+    takes_out: int
+    room: int
+    table: int
+    pointers: Ints
+    defaults: Ints
+    roles: Ints
+    names: Ints
+    pieces: Ints
 
 
-def check_vector() -> str:
-    """Lines that go on to ``length`` with a vector of doubles, and to the fallback with anything else."""
-    return f"""\
-{load_array()}  %is_vector = icmp eq i32 %nd, 1
-  %is_usable = and i1 %is_vector, %usable_layout
-  br i1 %is_usable, label %length, label %to_fallback
-"""
+@struct
+class FindRecord(Struct):
+    """What a built-in function that finds another one by its first argument needs: a dictionary."""
+
+    interface: int
+    known: int
+    fallback: int
 
 
-def _check_arguments() -> str:
-    """The loop over the arguments: puts the address of each number or array into the table of pointers."""
-    return f"""\
-check:
-  %given = phi ptr [ null, %entry ], [ %out_object, %out_fits ]
-  %has_arguments = icmp sgt i64 %n, 0
-  br i1 %has_arguments, label %argument, label %ready
-argument:
-  %j = phi i64 [ 0, %check ], [ %next, %accepted ]
-  %at_object = getelementptr ptr, ptr %args, i64 %j
-  %object = load ptr, ptr %at_object, align 8
-  %at_type = getelementptr i8, ptr %object, i64 8
-  %type = load ptr, ptr %at_type, align 8
-  %twice = mul i64 %j, 2
-  %role_index = add i64 %twice, {ROLES}
-  %at_slot = getelementptr i64, ptr %record, i64 %role_index
-  %slot = load i64, ptr %at_slot, align 8
-  %is_time = icmp eq i64 %slot, 0
-  br i1 %is_time, label %scalar, label %array
-scalar:
-  %is_float = icmp eq ptr %type, %float
-  %is_float64 = icmp eq ptr %type, %float64
-  %is_real = or i1 %is_float, %is_float64
-  br i1 %is_real, label %from_float, label %maybe_int
-from_float:
-  %at_real = getelementptr i8, ptr %object, i64 {HEAD}
-  %real_value = load double, ptr %at_real, align 8
-  br label %have_time
-maybe_int:
-  %is_int = icmp eq ptr %type, %int
-  br i1 %is_int, label %from_int, label %to_fallback
-from_int:
-{_field("as_double")}  %int_value = call double %as_double(ptr %object)
-  %maybe_error = fcmp oeq double %int_value, 0xBFF0000000000000
-  br i1 %maybe_error, label %clear_error, label %have_time
-clear_error:
-{_field("clear")}  call void %clear()
-  br label %to_fallback
-have_time:
-  %time_value = phi double [ %real_value, %from_float ], [ %int_value, %from_int ]
-  store double %time_value, ptr %time, align 8
-  br label %accepted
-{_check_array()}accepted:
-  %source = phi ptr [ %time, %have_time ], [ %data, %vector ]
-  %target = getelementptr ptr, ptr %pointers, i64 %slot
-  store ptr %source, ptr %target, align 8
-  %next = add i64 %j, 1
-  %more = icmp slt i64 %next, %n
-  br i1 %more, label %argument, label %ready
-"""
+def words(address: int) -> Ints:
+    """What is at an address, in words of eight bytes."""
+    return bits(floats(address))
 
 
-def _check_array() -> str:
-    """The check that an argument is an array with the type, layout and length that the kernel takes."""
-    return f"""\
-array:
-  %is_array = icmp eq ptr %type, %ndarray
-  br i1 %is_array, label %fields, label %to_fallback
-fields:
-{check_vector()}length:
-  %size = load i64, ptr %dims, align 8
-  %at_required = getelementptr i64, ptr %at_slot, i64 1
-  %required = load i64, ptr %at_required, align 8
-  %fits = icmp eq i64 %size, %required
-  br i1 %fits, label %vector, label %to_fallback
-vector:
-  br label %accepted
-"""
+def is_array(python: PythonInterface, address: int, flags: int) -> bool:
+    """Whether an object is an array of real numbers in a layout with these flags."""
+    array = words(address)
+    return array[TYPE] == python.ndarray and array[DESCRIPTION] == python.double and array[FLAGS] & flags == flags
 
 
-def _check_out() -> str:
-    """The check of the keyword ``out``: an array of the result's shape that can be written to."""
-    return f"""\
-keyword:
-  %at_keywords = getelementptr i8, ptr %keywords, i64 {TUPLE_SIZE}
-  %n_keywords = load i64, ptr %at_keywords, align 8
-  %at_name = getelementptr i8, ptr %keywords, i64 {TUPLE_ITEMS}
-  %name = load ptr, ptr %at_name, align 8
-{_field("out_name")}  %is_out = icmp eq ptr %name, %out_name
-  %is_single = icmp eq i64 %n_keywords, 1
-  %only_out = and i1 %is_out, %is_single
-  br i1 %only_out, label %out_type, label %to_fallback
-out_type:
-  %at_out_object = getelementptr ptr, ptr %args, i64 %n
-  %out_object = load ptr, ptr %at_out_object, align 8
-  %at_out_type = getelementptr i8, ptr %out_object, i64 8
-  %out_class = load ptr, ptr %at_out_type, align 8
-  %out_is_array = icmp eq ptr %out_class, %ndarray
-  br i1 %out_is_array, label %out_fields, label %to_fallback
-out_fields:
-{load_array("out_", PLAIN | WRITEABLE)}{_field("dimensions", "i64")}  %nd_out = trunc i64 %dimensions to i32
-  %out_nd_fits = icmp eq i32 %out_nd, %nd_out
-  %out_usable = and i1 %out_usable_layout, %out_nd_fits
-  br i1 %out_usable, label %out_shape, label %to_fallback
-out_shape:
-  %out_rows = load i64, ptr %out_dims, align 8
-  %last = sub i64 %dimensions, 1
-  %at_out_columns = getelementptr i64, ptr %out_dims, i64 %last
-  %out_columns = load i64, ptr %at_out_columns, align 8
-{_field("rows", "i64")}{_field("columns", "i64")}  %rows_fit = icmp eq i64 %out_rows, %rows
-  %columns_fit = icmp eq i64 %out_columns, %columns
-  %shape_fits = and i1 %rows_fit, %columns_fit
-  br i1 %shape_fits, label %out_fits, label %to_fallback
-out_fits:
-  br label %check
-"""
+def take_time(record: CallRecord, python: PythonInterface, given: int) -> bool:
+    """Read a time; False if it is no plain number."""
+    kind = words(given)[TYPE]
+    if kind == python.float_type or kind == python.float64:
+        record.time = floats(given)[NUMBER]
+        return True
+    if kind != python.int_type:
+        return False
+    number = invoke(python.as_integer, given)
+    if number == -1 and invoke(python.error) != 0:
+        invoke(python.clear)
+        return False
+    record.time = float(number)
+    return True
 
 
-def _result() -> str:
-    """The result: the array that was given, or a new one."""
-    no_data = "ptr null, ptr null"
-    return f"""\
-ready:
-  %has_out = icmp ne ptr %given, null
-  br i1 %has_out, label %compute, label %make
-make:
-{_field("new")}{_field("dimensions", "i64", "_new")}  %nd_new = trunc i64 %dimensions_new to i32
-  %shape = getelementptr i64, ptr %record, i64 {FIELDS.index("rows")}
-  %made = call ptr %new(ptr %ndarray, i32 %nd_new, ptr %shape, i32 {DOUBLE}, {no_data}, i32 0, i32 0, ptr null)
-  %failed = icmp eq ptr %made, null
-  br i1 %failed, label %return, label %compute
-compute:
-  %target_array = phi ptr [ %given, %ready ], [ %made, %make ]
-  %at_out = getelementptr i8, ptr %target_array, i64 {DATA}
-  %out = load ptr, ptr %at_out, align 8
-"""
+def take(record: CallRecord, python: PythonInterface, role: int, given: int) -> bool:
+    """Take an argument; False if it is not exactly what the kernel takes, or was given before.  None is the default."""
+    place, size = record.roles[2 * role], record.roles[2 * role + 1]
+    if given == python.none and role >= record.least and place <= OUT:
+        return True
+    if place == TIME:
+        return take_time(record, python, given)
+    array = words(given)
+    if not is_array(python, given, PLAIN) or array[N_DIMENSIONS] & LOW != 1 or words(array[DIMENSIONS])[0] != size:
+        return False
+    if place > OUT:
+        first, values = floats(record.defaults[place - COPIED]), floats(array[DATA])
+        for i in range(size):
+            first[i] = values[i]
+        record.pointers[HELD] += 1
+        return True
+    if record.pointers[place] != record.defaults[place]:
+        return False
+    record.pointers[place] = array[DATA]
+    return True
 
 
-def _look() -> str:
-    """The look at the result: where an entry exceeds the limit, or is not finite, the fallback has the last word.
+def find_keyword(record: CallRecord, name: int) -> int:
+    """The role of a keyword; -1 if there is none."""
+    for k in range(record.n_keywords):
+        if record.names[k] == name:
+            return record.count + k
+    return -1
 
-    Without its sign a double counts up with its bits, and infinity and nan come after all numbers; so bits are
+
+def find_out(record: CallRecord, python: PythonInterface, args: int, n: int, keywords: int) -> int:
+    """The object given as ``out``, 0 if there is none; -1 if it does not fit, or a keyword has no role."""
+    given, names = 0, words(keywords)
+    for k in range(names[TUPLE_SIZE]):
+        if record.takes_out != 0 and names[TUPLE_ITEMS + k] == python.out_name:
+            given = words(args)[n + k]
+        elif find_keyword(record, names[TUPLE_ITEMS + k]) < 0:
+            return -1
+    if given == 0:
+        return 0
+    array, n_dimensions = words(given), record.pieces[0]
+    if not is_array(python, given, PLAIN | WRITEABLE) or array[N_DIMENSIONS] & LOW != n_dimensions:
+        return -1
+    own, needed = words(array[DIMENSIONS]), words(record.pieces[1])
+    for k in range(n_dimensions):
+        if own[k] != needed[k]:
+            return -1
+    return given
+
+
+def make_array(record: CallRecord, python: PythonInterface, k: int) -> int:
+    """A new array for a piece of the result; 0 without memory."""
+    n_dimensions, dimensions = record.pieces[3 * k], record.pieces[3 * k + 1]
+    return invoke(python.new_array, python.ndarray, n_dimensions, dimensions, DOUBLE, 0, 0, 0, 0, 0)
+
+
+def make_result(record: CallRecord, python: PythonInterface) -> int:
+    """A new array, or a tuple of several; 0 without memory."""
+    if record.n_pieces == 1:
+        return make_array(record, python, 0)
+    result = invoke(python.new_tuple, record.n_pieces)
+    for k in range(record.n_pieces if result != 0 else 0):
+        array = make_array(record, python, k)
+        if array == 0:
+            invoke(python.release, result)
+            return 0
+        words(result)[TUPLE_ITEMS + k] = array
+    return result
+
+
+def take_all(record: CallRecord, python: PythonInterface, args: int, n: int, keywords: int) -> bool:
+    """Take all arguments; False if one does not fit."""
+    given = words(args)
+    for k in range(HELD):
+        record.pointers[k] = record.defaults[k]
+    record.pointers[HELD] = 0
+    for j in range(n):
+        if not take(record, python, j, given[j]):
+            return False
+    if keywords != 0:
+        names = words(keywords)
+        for k in range(names[TUPLE_SIZE]):
+            role = find_keyword(record, names[TUPLE_ITEMS + k])
+            if role >= 0 and not take(record, python, role, given[n + k]):
+                return False
+    if record.pointers[HELD] != record.n_copied:
+        return False
+    return record.before == 0 or invoke(record.before, record.before_record) == 0
+
+
+def compute(record: CallRecord, result: int) -> bool:
+    """Run the kernel and write the result; False if an entry is beyond the limit, or not finite.
+
+    Without its sign a real number counts up with its bits, and infinity and nan come after all numbers; so bits are
     compared, and a negative difference marks an entry.
     """
-    return f"""\
-{_field("looked_at", "i64")}  %is_looked_at = icmp sgt i64 %looked_at, 0
-  br i1 %is_looked_at, label %look, label %done
-look:
-{_field("limit", "i64")}  br label %entries
-entries:
-  %k = phi i64 [ 0, %look ], [ %k_next, %entries ]
-  %marks = phi i64 [ 0, %look ], [ %marks_next, %entries ]
-  %at_entry = getelementptr i64, ptr %out, i64 %k
-  %signed_bits = load i64, ptr %at_entry, align 8
-  %bits = and i64 %signed_bits, {2**63 - 1}
-  %below = sub i64 %limit, %bits
-  %marks_next = or i64 %marks, %below
-  %k_next = add i64 %k, 1
-  %more_entries = icmp slt i64 %k_next, %looked_at
-  br i1 %more_entries, label %entries, label %looked
-looked:
-  %is_suspicious = icmp slt i64 %marks_next, 0
-  br i1 %is_suspicious, label %suspicious, label %done
-suspicious:
-  br i1 %has_out, label %to_fallback, label %forget
-forget:
-{_field("release")}  call void %release(ptr %target_array)
-  br label %to_fallback
-done:
-"""
+    places = record.pointers
+    places[OUT] = words(result)[DATA] if record.n_pieces == 1 else record.room
+    out = floats(places[OUT])
+    call(
+        record.kernel, floats(places[0]), floats(places[1]), floats(places[2]), floats(places[3]), floats(places[4]),
+        floats(places[5]), floats(places[6]), floats(places[7]), out,
+    )  # fmt: skip
+    marks = 0
+    for i in range(record.looked_at):
+        marks = marks | (record.limit - (bits(out)[i] & SIZE_BITS))
+    if marks < 0:
+        return False
+    start = 0
+    for k in range(record.n_pieces if record.n_pieces > 1 else 0):
+        target = floats(words(words(result)[TUPLE_ITEMS + k])[DATA])
+        for i in apart(record.pieces[3 * k + 2]):
+            target[i] = out[start + i]
+        start += record.pieces[3 * k + 2]
+    return True
 
 
-def wrapper_text() -> str:
-    """LLVM text of the wrapper."""
-    copies = "".join(
-        f"  %from{k} = getelementptr i64, ptr %record, i64 {DEFAULTS + k}\n"
-        f"  %value{k} = load ptr, ptr %from{k}, align 8\n"
-        f"  %to{k} = getelementptr ptr, ptr %pointers, i64 {k}\n"
-        f"  store ptr %value{k}, ptr %to{k}, align 8\n"
-        for k in range(len(ARGUMENTS))
+def kinode_call(owner: Ints, args: int, n: int, keywords: int) -> int:
+    """The built-in function of a kernel; ``owner`` is ``self``."""
+    record = struct_at(CallRecord, owner[DATA])
+    python = struct_at(PythonInterface, record.interface)
+    usual = record.least <= n and n <= record.count
+    given = find_out(record, python, args, n, keywords) if usual and keywords != 0 else 0
+    if not usual or given < 0:
+        return invoke(python.vectorcall, record.fallback, args, n, keywords)
+    result = given if given != 0 else make_result(record, python)
+    if result == 0:
+        return 0
+    if not take_all(record, python, args, n, keywords) or not compute(record, result):
+        if given == 0:
+            invoke(python.release, result)
+        return invoke(python.vectorcall, record.fallback, args, n, keywords)
+    if given != 0:
+        invoke(python.keep, given)
+    if record.wrap == 0:
+        return result
+    record.pointers[HELD] = result
+    wrapped = invoke(python.vectorcall, record.wrap, record.table + 8 * HELD, 1, 0)
+    invoke(python.release, result)
+    return wrapped
+
+
+def kinode_find(owner: Ints, args: int, n: int, keywords: int) -> int:
+    """The built-in function that calls the one that its first argument stands for in a dictionary, with the others."""
+    record = struct_at(FindRecord, owner[DATA])
+    python = struct_at(PythonInterface, record.interface)
+    found = invoke(python.find, record.known, words(args)[0]) if n > 0 else 0
+    if found == 0:
+        invoke(python.clear)  # an argument without a hash
+        return invoke(python.vectorcall, record.fallback, args, n, keywords)
+    invoke(python.keep, found)
+    result = invoke(python.vectorcall, found, args + 8, n - 1, keywords)
+    invoke(python.release, found)
+    return result
+
+
+@remember
+def find_interface() -> PythonInterface:
+    """The addresses of this process."""
+    functions = ctypes.pythonapi
+    named = {
+        "new_tuple": functions.PyTuple_New, "find": functions.PyDict_GetItemWithError,
+        "vectorcall": functions.PyObject_Vectorcall, "as_integer": functions.PyLong_AsLongLong,
+        "error": functions.PyErr_Occurred, "clear": functions.PyErr_Clear, "keep": functions.Py_IncRef,
+        "release": functions.Py_DecRef,
+    }  # fmt: skip
+    objects: dict[str, object] = {"ndarray": np.ndarray, "float_type": float, "float64": np.float64, "int_type": int}
+    objects |= {"none": None, "double": np.dtype(float), "out_name": OUT_NAME}
+    return PythonInterface(
+        new_array=ctypes.c_void_p.from_address(_array_api() + 8 * NEW_ARRAY).value,
+        **{name: ctypes.cast(function, ctypes.c_void_p).value for name, function in named.items()},
+        **{name: id(thing) for name, thing in objects.items()},
     )
-    loads = "".join(f"  %pointer{k} = load ptr, ptr %to{k}, align 8\n" for k in range(len(ARGUMENTS) - 1))
-    operands = ", ".join(f"ptr %pointer{k}" for k in range(len(ARGUMENTS) - 1))
-    return f"""\
-define ptr @kinode_call(ptr %self, ptr %args, i64 %n, ptr %keywords) nounwind {{
-entry:
-  %pointers = alloca [{len(ARGUMENTS)} x ptr], align 16
-  %time = alloca double, align 8
-  %at_record = getelementptr i8, ptr %self, i64 {DATA}
-  %record = load ptr, ptr %at_record, align 8
-{_field("count", "i64")}{_field("ndarray")}{_field("float")}{_field("float64")}{_field("int")}{_field("double")}\
-{copies}
-  %no_keywords = icmp eq ptr %keywords, null
-{_field("least", "i64")}  %enough = icmp sge i64 %n, %least
-  %not_too_many = icmp sle i64 %n, %count
-  %count_fits = and i1 %enough, %not_too_many
-  %acceptable = and i1 %no_keywords, %count_fits
-  br i1 %acceptable, label %check, label %unusual
-unusual:
-  br i1 %count_fits, label %keyword, label %to_fallback
-{_check_out()}{_check_arguments()}{_result()}{loads}{_field("kernel")}  call void %kernel({operands}, ptr %out)
-{_look()}  br i1 %has_out, label %keep_given, label %return
-keep_given:
-{_field("keep")}  call void %keep(ptr %given)
-  br label %return
-return:
-  %result = phi ptr [ null, %make ], [ %target_array, %done ], [ %given, %keep_given ]
-  ret ptr %result
-to_fallback:
-{_field("vectorcall")}{_field("fallback")}\
-  %fallback_result = call ptr %vectorcall(ptr %fallback, ptr %args, i64 %n, ptr %keywords)
-  ret ptr %fallback_result
-}}
-"""
 
 
-WRAPPER = "native call"  # the key of the wrapper in the cache
-OUT = sys.intern("out")  # the keyword, as Python passes it
+WRAPPER = "native call"  # the key of the built-in functions' code in the cache
+OUT_NAME = sys.intern("out")  # the keyword, as Python passes it
 
 
 class _Record(np.ndarray[Any, Any]):
-    """The addresses that the wrapper reads; it is ``self`` of the built-in function, and keeps their targets alive."""
+    """The bytes of a record; it is ``self`` of the built-in function, and keeps alive what it points to."""
 
     targets: tuple[Any, ...]
     fallback: Callable[..., Any] | None = None
@@ -347,33 +369,33 @@ def _array_api() -> int:
 
 @remember
 def supported() -> bool:
-    """Whether Python and NumPy lay out their objects as the wrapper expects."""
-    if sys.implementation.name != "cpython" or struct.calcsize("P") != 8:
+    """Whether Python and NumPy lay out their objects as the built-in functions expect."""
+    if sys.implementation.name != "cpython" or binary.calcsize("P") != 8:
         return False
-    has_lock = getattr(sys, "_is_gil_enabled", lambda: True)()
-    return bool(has_lock) and object.__basicsize__ == HEAD and float.__basicsize__ == HEAD + 8 and _layout_matches()
+    has_lock, head = getattr(sys, "_is_gil_enabled", lambda: True)(), 8 * NUMBER
+    return bool(has_lock) and object.__basicsize__ == head and float.__basicsize__ == head + 8 and _layout_matches()
 
 
 def _layout_matches() -> bool:
-    """Whether sample objects have their contents at the expected offsets."""
-    sample = np.arange(6.0).reshape(2, 3)
-    number = 1.5
-    scalar = np.float64(2.5)
+    """Whether sample objects have their contents at the expected places."""
+    sample, pair = np.arange(6.0).reshape(2, 3), (1.5, np.float64(2.5))
 
-    def at(sample_object: object, offset: int, c_type: Any) -> Any:
-        return c_type.from_address(id(sample_object) + offset).value
+    def at(owner: object, place: int, c_type: Any = ctypes.c_void_p) -> Any:
+        return c_type.from_address(id(owner) + 8 * place).value
 
     try:
-        dimensions = at(sample, DIMENSIONS, ctypes.c_void_p)
+        dimensions = at(sample, DIMENSIONS)
         return bool(
-            at(number, HEAD, ctypes.c_double) == 1.5
-            and at(scalar, HEAD, ctypes.c_double) == 2.5
-            and at(sample, 8, ctypes.c_void_p) == id(np.ndarray)
-            and at(sample, DATA, ctypes.c_void_p) == sample.ctypes.data
-            and at(sample, DATA + 8, ctypes.c_int) == 2
+            at(pair[0], NUMBER, ctypes.c_double) == 1.5
+            and at(pair[1], NUMBER, ctypes.c_double) == 2.5
+            and at(sample, TYPE) == id(np.ndarray)
+            and at(sample, DATA) == sample.ctypes.data
+            and at(sample, N_DIMENSIONS, ctypes.c_int) == 2
             and list((ctypes.c_int64 * 2).from_address(dimensions)) == [2, 3]
-            and at(sample, DESCRIPTION, ctypes.c_void_p) == id(np.dtype(float))
+            and at(sample, DESCRIPTION) == id(np.dtype(float))
             and at(sample, FLAGS, ctypes.c_int) & PLAIN == PLAIN
+            and at(pair, TUPLE_SIZE) == 2
+            and at(pair, TUPLE_ITEMS + 1) == id(pair[1])
             and np.dtype(float).num == DOUBLE
             and _array_api() != 0
         )
@@ -382,22 +404,28 @@ def _layout_matches() -> bool:
 
 
 @once
-def _wrapper() -> tuple[int, Any]:
-    """Address of the wrapper, and what owns its code."""
+def load_together(key: str, *sources: Callable[..., int]) -> tuple[Any, tuple[int, ...]]:
+    """What owns the code of functions of the loop language that are compiled together, and their addresses."""
 
     def make() -> bytes:
         from kinode.jit.llvm_code import compile_text
+        from kinode.jit.loop.translator import translate_together
 
-        return compile_text(wrapper_text())
+        return compile_text(translate_together({source.__name__: source for source in sources}), optimize=True)
 
-    engine = load_object(keep(WRAPPER, make))
-    return engine.get_function_address("kinode_call"), engine
+    engine = load_object(keep(key, make))
+    return engine, tuple(engine.get_function_address(source.__name__) for source in sources)
+
+
+def _wrappers() -> tuple[Any, tuple[int, ...]]:
+    """The built-in functions for kernels, and for those found by their first argument."""
+    return load_together(WRAPPER, kinode_call, kinode_find)
 
 
 def prepare_wrapper() -> None:
-    """Compile the wrapper while the caller goes on, if it is in no cache."""
+    """Compile the built-in functions while the caller goes on, if they are in no cache."""
     if supported() and not is_kept(WRAPPER):
-        PendingCode(_wrapper, at_once=False)
+        PendingCode(_wrappers, at_once=False)
 
 
 @remember
@@ -406,38 +434,51 @@ def _definition(name: str, doc: str, address: int) -> _MethodDef:
     return _MethodDef(name.encode(), address, FASTCALL, doc.encode())
 
 
-def address_in_python(*names: str) -> Iterator[int]:
-    """The addresses of functions of Python's C interface."""
-    for name in names:
-        yield int(ctypes.cast(getattr(ctypes.pythonapi, name), ctypes.c_void_p).value or 0)
-
-
 def make_builtin_function(
-    address: int,
-    name: str,
-    doc: str,
-    values: Sequence[int],
-    targets: tuple[Any, ...],
+    address: int, text: tuple[str, str], record: Struct, targets: tuple[Any, ...],
     fallback: Callable[..., Any] | None = None,
-) -> Any:
-    """The built-in function whose code is at an address; ``self`` is an array of values.
+) -> Any:  # fmt: skip
+    """The built-in function whose code is at an address; its ``self`` are the bytes of a record.
 
-    ``targets`` are kept alive with it: everything that the values are addresses of.  It is pickled as its ``fallback``.
+    ``text`` is its name, and its signature with its documentation as CPython wants them.  ``targets`` are kept alive
+    with it: everything that the record has addresses of.  It is pickled as its ``fallback``.
     """
-    record = np.array(values, dtype=np.uint64).view(_Record)
-    definition = _definition(name, doc, address)
-    record.targets, record.fallback = (*targets, definition), fallback
+    owner = np.frombuffer(record, dtype=np.uint64).view(_Record)  # type: ignore[call-overload]
+    definition = _definition(*text, address)
+    owner.targets, owner.fallback = (record, definition, *targets), fallback
     create = ctypes.pythonapi.PyCFunction_NewEx
     create.restype = ctypes.py_object
     create.argtypes = (ctypes.c_void_p, ctypes.py_object, ctypes.c_void_p)
-    return create(ctypes.addressof(definition), record, None)
+    return create(ctypes.addressof(definition), owner, None)
+
+
+def redirect(function: Callable[..., Any], fallback: Callable[..., Any]) -> None:
+    """Give a function of ``make_callable`` another fallback."""
+    owner = getattr(function, "__self__", None)
+    if isinstance(owner, _Record):
+        owner.targets[0].fallback = id(fallback)
+        owner.targets += (fallback,)
+
+
+class Before(NamedTuple):
+    """A loop to be called before a kernel, with its record; it reads the arguments of the call from ``pointers``.
+
+    ``defaults`` are arrays that it writes, and that the kernel reads in place of others.  ``kept`` is what the record
+    has addresses of.
+    """
+
+    loop: Any
+    record: Struct
+    pointers: np.ndarray
+    defaults: Mapping[str, np.ndarray]
+    kept: tuple[Any, ...]
 
 
 def make_callable(
     machine: Machine,
     roles: Sequence[str],
     defaults: Mapping[str, np.ndarray],
-    out_shape: tuple[int, ...],
+    shape: tuple[int, ...] | list[tuple[int, ...]],
     fallback: Callable[..., Any],
     name: str = "kernel",
     doc: str = "",
@@ -445,55 +486,75 @@ def make_callable(
     least: int | None = None,
     takes_out: bool = False,
     limit: float | None = None,
+    keywords: Mapping[str, str | tuple[str, int] | None] | None = None,
+    wrap: Callable[[Any], Any] | None = None,
+    before: Before | None = None,
 ) -> Callable[..., Any]:
-    """A function of the arguments named by ``roles`` that returns a new array of shape ``out_shape``.
+    """A function of the arguments named by ``roles`` that returns a new array of a shape, or a tuple by several shapes.
 
     ``machine`` has one lane and writes every entry of ``out``.  The other arguments of the kernel are read from the
     arrays in ``defaults`` at each call, so a change of such an array in place changes the result.  ``fallback`` is
     called if the arguments are not exactly what the kernel takes.  A call needs ``least`` arguments (all by default);
-    those left out are the defaults, or zero.  ``takes_out`` adds the keyword ``out``, an array for the result.
-    Where an entry of the result exceeds the ``limit`` or is not finite, ``fallback`` is called too.
+    those left out are the defaults, or zero.  ``keywords`` are further arguments, or other names of those at the end,
+    with the role of each; without a role, only None may be given.  A role with a number is needed in each call, and its
+    array has so many entries of the kernel's.  ``takes_out`` adds the keyword ``out``, an array for the result.  Where
+    an entry of the result exceeds the ``limit`` or is not finite, ``fallback`` is called too.  ``wrap`` makes what is
+    returned of the result.  ``before`` is called before the kernel.
     """
-    least = len(roles) if least is None else least
-    arrays = _default_arrays(machine, roles, defaults)
-    size = machine.sizes["out"]
-    if machine.lanes != 1 or int(np.prod(out_shape)) != size or not 1 <= len(out_shape) <= 2:
-        raise ValueError(f"{machine.name!r} has {machine.lanes} lanes and {size} results, not {out_shape}")
+    shapes = shape if isinstance(shape, list) else [shape]
+    arrays = _default_arrays(machine, roles, {**defaults, **before.defaults} if before else defaults)
+    size, sizes = machine.sizes["out"], [int(np.prod(each)) for each in shapes]
+    if machine.lanes != 1 or sum(sizes) != size:
+        raise ValueError(f"{machine.name!r} has {machine.lanes} lanes and {size} results, not {shape}")
     if not supported():
-        return _python_callable(machine, roles, arrays, out_shape, fallback, name, doc, least, takes_out, limit)
-    names = ("PyObject_Vectorcall", "PyLong_AsDouble", "PyErr_Clear", "Py_IncRef", "Py_DecRef")
-    vectorcall, as_double, clear, keep_alive, release = address_in_python(*names)
-    new_array = ctypes.c_void_p.from_address(_array_api() + 8 * NEW_ARRAY).value or 0
-    entries = {
-        "kernel": machine.address,
-        "fallback": id(fallback),
-        "count": len(roles),
-        "ndarray": id(np.ndarray),
-        "float": id(float),
-        "float64": id(np.float64),
-        "int": id(int),
-        "new": new_array,
-        "vectorcall": vectorcall,
-        "as_double": as_double,
-        "clear": clear,
-        "double": id(np.dtype(float)),
-        "dimensions": len(out_shape),
-        "rows": out_shape[0],
-        "columns": out_shape[-1],
-        "least": least,
-        "out_name": id(OUT) if takes_out else 0,
-        "keep": keep_alive,
-        "release": release,
-        "looked_at": 0 if limit is None else size,
-        "limit": 0 if limit is None else struct.unpack("<q", struct.pack("<d", limit))[0],
-    }
-    values = [entries[field] for field in FIELDS] + [arrays[argument].ctypes.data for argument in ARGUMENTS]
-    for role in roles:
-        values += [ARGUMENTS.index(role), machine.sizes[role]]
+        return fallback
+    interface, (engine, (address, _)) = find_interface(), _wrappers()
+    by_name = {sys.intern(key): role for key, role in (keywords or {}).items()}
+    room, dimensions = np.empty(size + 1), [np.array([*each, 0]) for each in shapes]
+    pointers = np.zeros(HELD + 1, dtype=np.int64) if before is None else before.pointers
+    record = CallRecord(
+        interface=ctypes.addressof(interface), kernel=machine.address, fallback=id(fallback), room=room.ctypes.data,
+        wrap=0 if wrap is None else id(wrap), least=len(roles) if least is None else least, count=len(roles),
+        n_keywords=len(by_name), n_pieces=len(shapes), takes_out=takes_out, table=pointers.ctypes.data,
+        n_copied=sum(isinstance(role, tuple) for role in by_name.values()),
+        looked_at=0 if limit is None else size,
+        limit=0 if limit is None else binary.unpack("<q", binary.pack("<d", limit))[0],
+    )  # fmt: skip
+    if before is not None:
+        record.before, record.before_record = before.loop.address, ctypes.addressof(before.record)
+    own = [ctypes.addressof(record), *(arrays[argument].ctypes.data for argument in ARGUMENTS[1:])]
+    places = [x for role in roles for x in (ARGUMENTS.index(role), machine.sizes[role])]
+    for role in by_name.values():
+        if isinstance(role, tuple):
+            places += [ARGUMENTS.index(role[0]) + COPIED, role[1]]
+        else:
+            places += [OUT, -1] if role is None else [ARGUMENTS.index(role), machine.sizes[role]]
+    pieces = [x for d, n in zip(dimensions, sizes, strict=True) for x in (len(d) - 1, d.ctypes.data, n)]
+    record.pointers, record.defaults, record.roles = ints_of(pointers), _integers(own), _integers(places)
+    record.names, record.pieces = _integers(map(id, by_name)), _integers(pieces)
     text = f"{name}{signature or '(' + ', '.join(roles) + ')'}\n--\n\n{doc}"
-    targets = (machine, arrays, fallback, _wrapper())
-    function: Callable[..., Any] = make_builtin_function(_wrapper()[0], name, text, values, targets, fallback)
+    targets = (machine, arrays, fallback, wrap, before, interface, engine, by_name, room, dimensions)
+    function: Callable[..., Any] = make_builtin_function(address, (name, text), record, targets, fallback)
     return function
+
+
+def make_finder(
+    known: Mapping[Any, Callable[..., Any]], fallback: Callable[..., Any], name: str, signature: str, doc: str
+) -> Callable[..., Any]:
+    """A function that calls what its first argument stands for in a dictionary, else the ``fallback``."""
+    if not supported():
+        return fallback
+    interface, (engine, (_, address)) = find_interface(), _wrappers()
+    record = FindRecord(interface=ctypes.addressof(interface), known=id(known), fallback=id(fallback))
+    targets = (known, fallback, interface, engine)
+    text = f"{name}{signature}\n--\n\n{doc}"
+    function: Callable[..., Any] = make_builtin_function(address, (name, text), record, targets, fallback)
+    return function
+
+
+def _integers(values: Iterable[int]) -> Ints:
+    """Integers in memory, which the record that they are assigned to keeps alive."""
+    return ints_of(np.array([*values, 0], dtype=np.int64))
 
 
 def _default_arrays(
@@ -512,59 +573,3 @@ def _default_arrays(
             raise ValueError(f"the default of {argument!r} must be {size} contiguous float64 numbers")
         arrays[argument] = array
     return arrays
-
-
-def _python_callable(
-    machine: Machine,
-    roles: Sequence[str],
-    arrays: Mapping[str, np.ndarray],
-    out_shape: tuple[int, ...],
-    fallback: Callable[..., Any],
-    name: str,
-    doc: str,
-    least: int,
-    takes_out: bool,
-    limit: float | None,
-) -> Callable[..., Any]:
-    """The built-in function in Python, for interpreters with another layout of objects."""
-    kernel = ctypes.PYFUNCTYPE(None, *[ctypes.c_void_p] * len(ARGUMENTS))(machine.address)
-    addresses = [arrays[argument].ctypes.data for argument in ARGUMENTS]
-    slots = [ARGUMENTS.index(role) for role in roles]
-
-    def fits(slot: int, value: Any) -> bool:
-        if slot == 0:
-            return type(value) in (float, np.float64, int)
-        if type(value) is not np.ndarray or value.dtype != np.dtype(float):
-            return False
-        plain = value.flags.c_contiguous and value.flags.aligned
-        return plain and value.shape == (machine.sizes[ARGUMENTS[slot]],)
-
-    def usable(out: Any) -> bool:
-        plain = type(out) is np.ndarray and out.dtype == np.dtype(float) and out.shape == out_shape
-        return plain and bool(out.flags.carray)
-
-    def function(*args: Any, **keywords: Any) -> Any:
-        into = keywords.get(OUT)
-        named = not keywords or (takes_out and len(keywords) == 1 and usable(into))
-        if not named or not least <= len(args) <= len(slots) or not all(map(fits, slots, args)):
-            return fallback(*args, **keywords)
-        pointers = list(addresses)
-        time = ctypes.c_double()
-        for slot, value in zip(slots, args, strict=False):
-            if slot == 0:
-                try:
-                    time.value = value
-                except OverflowError:
-                    return fallback(*args, **keywords)
-            pointers[slot] = ctypes.addressof(time) if slot == 0 else value.ctypes.data
-        result = np.empty(out_shape) if into is None else into
-        pointers[-1] = result.ctypes.data
-        kernel(*pointers)
-        if limit is not None and not (abs(result) <= limit).all():
-            return fallback(*args, **keywords)
-        return result
-
-    function.__name__ = function.__qualname__ = name
-    function.__doc__ = doc
-    function.__dict__["targets"] = (machine, arrays)
-    return function

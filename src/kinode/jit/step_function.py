@@ -11,108 +11,68 @@ another way, the Python function that handles unusual arguments is the function 
 from __future__ import annotations
 
 import ctypes
+import math
 from collections.abc import Callable
-from functools import cache as remember
-from functools import partial
-from typing import Any
 
 import numpy as np
 
-from kinode.jit.llvm_code import compile_text
-from kinode.jit.loop.memory import Struct
-from kinode.jit.machine_code import keep, load_object
+from kinode.jit.loop.memory import Floats, Ints, Struct, apart, floats, floats_of, invoke, struct, struct_at
 from kinode.jit.python_function import (
     DATA,
-    address_in_python,
-    check_vector,
-    load_entry,
+    DIMENSIONS,
+    LOW,
+    N_DIMENSIONS,
+    PLAIN,
+    PythonInterface,
+    find_interface,
+    is_array,
+    load_together,
     make_builtin_function,
     supported,
+    words,
 )
 
-STEP_FIELDS: tuple[str, ...] = ("loop", "memory", "inputs", "size", "fallback", "resume", "none", "ndarray", "double")
-STEP_FIELDS += ("vectorcall", "incref")
-"""The entries of the record, of eight bytes each, in this order."""
+
+@struct
+class StepRecord(Struct):
+    """What the function needs: a loop and its record, where the inputs go, whom to call for anything unusual."""
+
+    interface: int
+    loop: int
+    memory: int
+    size: int
+    fallback: int
+    resume: int
+    inputs: Floats
 
 
-_load = partial(load_entry, STEP_FIELDS)
+def take_inputs(record: StepRecord, python: PythonInterface, given: int) -> bool:
+    """Copy the inputs; False if they are not an array of that size with finite numbers."""
+    array = words(given)
+    if not is_array(python, given, PLAIN) or array[N_DIMENSIONS] & LOW != 1:
+        return False
+    if record.size == 0 or words(array[DIMENSIONS])[0] != record.size:
+        return False
+    values, inputs = floats(array[DATA]), record.inputs
+    for i in range(record.size):
+        if not math.isfinite(values[i]):
+            return False
+    for i in apart(record.size):
+        inputs[i] = values[i]
+    return True
 
 
-def _take_array() -> str:
-    """The check of the argument, an array of finite numbers, and its copy."""
-    return f"""\
-array:
-{_load("ndarray")}{_load("double")}{_load("size", "i64")}  %object = load ptr, ptr %args, align 8
-  %at_type = getelementptr i8, ptr %object, i64 8
-  %type = load ptr, ptr %at_type, align 8
-  %is_array = icmp eq ptr %type, %ndarray
-  br i1 %is_array, label %fields, label %to_fallback
-fields:
-{check_vector()}length:
-  %given = load i64, ptr %dims, align 8
-  %fits = icmp eq i64 %given, %size
-  %some = icmp sgt i64 %size, 0
-  %usable = and i1 %fits, %some
-{_load("inputs")}  br i1 %usable, label %check, label %to_fallback
-check:
-  %j = phi i64 [ 0, %length ], [ %after, %check_next ]
-  %at_checked = getelementptr double, ptr %data, i64 %j
-  %checked = load double, ptr %at_checked, align 8
-  %difference = fsub double %checked, %checked
-  %finite = fcmp oeq double %difference, 0.0
-  br i1 %finite, label %check_next, label %to_fallback
-check_next:
-  %after = add i64 %j, 1
-  %unchecked = icmp slt i64 %after, %size
-  br i1 %unchecked, label %check, label %copy
-copy:
-  %i = phi i64 [ 0, %check_next ], [ %next, %copy ]
-  %source = getelementptr double, ptr %data, i64 %i
-  %value = load double, ptr %source, align 8
-  %target = getelementptr double, ptr %inputs, i64 %i
-  store double %value, ptr %target, align 8
-  %next = add i64 %i, 1
-  %more = icmp slt i64 %next, %size
-  br i1 %more, label %copy, label %run
-"""
-
-
-def step_text() -> str:
-    """LLVM text of the function."""
-    return f"""\
-define ptr @kinode_step(ptr %self, ptr %args, i64 %n, ptr %keywords) nounwind {{
-entry:
-  %at_record = getelementptr i8, ptr %self, i64 {DATA}
-  %record = load ptr, ptr %at_record, align 8
-  %no_keywords = icmp eq ptr %keywords, null
-  br i1 %no_keywords, label %count, label %to_fallback
-count:
-  switch i64 %n, label %to_fallback [ i64 0, label %run
-                                      i64 1, label %array ]
-{_take_array()}run:
-{_load("loop")}{_load("memory")}  %code = call i64 %loop(ptr %memory)
-  %done = icmp eq i64 %code, 0
-  br i1 %done, label %return_none, label %to_resume
-return_none:
-{_load("none")}{_load("incref")}  call void %incref(ptr %none)
-  ret ptr %none
-to_resume:
-{_load("vectorcall", end="_resume")}{_load("resume")}\
-  %resumed = call ptr %vectorcall_resume(ptr %resume, ptr null, i64 0, ptr null)
-  ret ptr %resumed
-to_fallback:
-{_load("vectorcall")}{_load("fallback")}\
-  %fallback_result = call ptr %vectorcall(ptr %fallback, ptr %args, i64 %n, ptr %keywords)
-  ret ptr %fallback_result
-}}
-"""
-
-
-@remember
-def _code() -> tuple[int, Any]:
-    """Address of the function, and the LLVM engine that owns its code."""
-    engine = load_object(keep("native step", lambda: compile_text(step_text())))
-    return engine.get_function_address("kinode_step"), engine
+def kinode_step(owner: Ints, args: int, n: int, keywords: int) -> int:
+    """The built-in function; ``owner`` is ``self``."""
+    record = struct_at(StepRecord, owner[DATA])
+    python = struct_at(PythonInterface, record.interface)
+    usual = keywords == 0 and n <= 1
+    if not usual or (n == 1 and not take_inputs(record, python, words(args)[0])):
+        return invoke(python.vectorcall, record.fallback, args, n, keywords)
+    if invoke(record.loop, record.memory) != 0:
+        return invoke(python.vectorcall, record.resume, 0, 0, 0)
+    invoke(python.keep, python.none)
+    return python.none
 
 
 def make_step(
@@ -136,24 +96,12 @@ def make_step(
     """
     if not supported():
         return fallback
-    vectorcall, incref = address_in_python("PyObject_Vectorcall", "Py_IncRef")
-    entries = {
-        "loop": loop,
-        "memory": ctypes.addressof(memory),
-        "inputs": inputs.ctypes.data,
-        "size": inputs.size,
-        "fallback": id(fallback),
-        "resume": id(resume),
-        "none": id(None),
-        "ndarray": id(np.ndarray),
-        "double": id(np.dtype(float)),
-        "vectorcall": vectorcall,
-        "incref": incref,
-    }
-    address, engine = _code()
-    targets = (memory, inputs, fallback, resume, engine)
-    values = [entries[field] for field in STEP_FIELDS]
-    step: Callable[..., None] = make_builtin_function(
-        address, "step", f"step(inputs=None)\n--\n\n{doc}", values, targets
-    )
+    interface, (engine, (address,)) = find_interface(), load_together("native step", kinode_step)
+    record = StepRecord(
+        interface=ctypes.addressof(interface), loop=loop, memory=ctypes.addressof(memory), size=inputs.size,
+        fallback=id(fallback), resume=id(resume), inputs=floats_of(inputs) if inputs.size else None,
+    )  # fmt: skip
+    targets = (memory, inputs, fallback, resume, interface, engine)
+    text = "step", f"step(inputs=None)\n--\n\n{doc}"
+    step: Callable[..., None] = make_builtin_function(address, text, record, targets)
     return step

@@ -14,6 +14,7 @@ import numpy as np
 
 from kinode.algebra.scalars import Array
 from kinode.errors import ArgumentError
+from kinode.kernels.kernel_table import count_loads
 from kinode.kernels.state import Wrench
 from kinode.model.base.fields import short, unknown
 from kinode.model.base.frames import Frame
@@ -63,6 +64,8 @@ class Arguments:
             if default is None:
                 raise ArgumentError(f"{name}: needed and not given")
             return default
+        if type(value) is np.ndarray and value.dtype is FLOATS and value.shape == (size,) and name != "t":
+            return value
         try:
             if getattr(value, "dtype", FLOATS).kind in "cmM":  # NumPy would drop imaginary parts and units of time
                 raise TypeError
@@ -162,6 +165,11 @@ class Arguments:
         used = ((part, frozenset().union(*(x.names() for _, x in part.expressions()))) for part in self._parts)
         return tuple((part, known) for part, known in used if not names.isdisjoint(known))
 
+    @property
+    def has_checked_numbers(self) -> bool:
+        """Whether other values of parameters are checked: there are components whose numbers depend on them."""
+        return bool(self._parametric_components)
+
     @cached_property
     def _parts(self) -> tuple[Part, ...]:
         return tuple(self.system.parts.values())
@@ -238,6 +246,11 @@ class Arguments:
             raise ArgumentError(f"{message}: evaluate {name}.rotation and {name}.position at a state")
         return name
 
+    @cached_property
+    def _load_sizes(self) -> tuple[int, int]:
+        """The number of efforts, and of all entries of added loads."""
+        return self.topology.n_u, count_loads(self.topology)
+
     def joints_on(self, on: str | None, joints: str | Sequence[str] | None) -> tuple[str, ...]:
         """The names of joints for which reactions are requested; with ``on``, joints of that body."""
         known = self.system.joints
@@ -257,12 +270,17 @@ class Arguments:
 
     def read_loads(self, effort: Any, wrenches: Any) -> Array:
         """The argument ``x`` of added efforts and wrenches; each of them may have one row for each state."""
-        n = self.topology.n_u
-        blocks = [(slice(0, n), self.read_array("effort", effort, n, np.zeros(n)))]
+        n, n_loads = self._load_sizes
+        efforts = self.read_array("effort", np.zeros(n) if effort is None else effort, n)
+        if wrenches is None:
+            x = np.zeros((*efforts.shape[:-1], n_loads))
+            x[..., :n] = efforts
+            return x
+        blocks = [(slice(0, n), efforts)]
         starts = {body: n + 6 * i for i, body in enumerate(self.system.bodies)}
-        if wrenches is not None and not isinstance(wrenches, Mapping):
+        if not isinstance(wrenches, Mapping):
             raise ArgumentError(f"wrenches: {{body: (force, moment)}} is expected, not {short(wrenches)}")
-        for body, wrench in (wrenches or {}).items():
+        for body, wrench in wrenches.items():
             if body not in starts:
                 raise ArgumentError(unknown("wrenches: no body is called", body, starts))
             try:
@@ -279,7 +297,7 @@ class Arguments:
             raise ArgumentError(
                 f"effort and wrenches: batches of {' and '.join(map(str, sorted(rows)))} rows do not fit"
             )
-        x = np.zeros((*rows, self.topology.n_u + 6 * len(starts)))
+        x = np.zeros((*rows, n_loads))
         for columns, values in blocks:
             x[..., columns] = values
         return x

@@ -18,9 +18,9 @@ import numpy as np
 
 from kinode.algebra.scalars import Array
 from kinode.dynamics.compiled_system import Dynamics
+from kinode.dynamics.direct_calls import forget_builtins
 from kinode.dynamics.starts.initial_values import read_initial_values
 from kinode.errors import ArgumentError, Error, LawError, UnitError
-from kinode.kernels.fast_method import forget_builtins
 from kinode.model.base.fields import short
 from kinode.ode.input_table import Inputs
 from kinode.results.trajectory import Trajectory

@@ -5,9 +5,10 @@ A call with exact arguments goes straight to machine code.  All others are check
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import replace
 from functools import cached_property, partial
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -21,9 +22,8 @@ from kinode.dynamics.derivatives.derivative_request import (
 )
 from kinode.dynamics.derivatives.shared_columns import find_shared_columns, shares_in_numbers
 from kinode.dynamics.derivatives.shared_gradients import settle_sharing
-from kinode.dynamics.mode_fitting import needs_modes
+from kinode.dynamics.direct_calls import make_direct
 from kinode.errors import ArgumentError
-from kinode.jit import python_function
 from kinode.kernels.compiled_kernels import Kernels
 from kinode.kernels.derivatives.derivative_words import OF_SYSTEMS
 from kinode.kernels.kernel_options import Kernel
@@ -40,43 +40,7 @@ if TYPE_CHECKING:
 MOST_COLUMNS = 120  # in code for all of them at once
 
 
-class DerivativeFunction(Protocol):
-    """Derivatives as a function of time, coordinates and speeds: ``f(t, q, u, effort, out=)``.
-
-    It returns the matrix of derivatives, in ``out`` if that is given; 2-D ``q, u`` are a batch.  Of quantities for
-    given accelerations the fourth argument is ``u_dot``, and is needed.
-    """
-
-    @property
-    def request(self) -> DerivativeRequest:
-        """What is differentiated by what."""
-
-    @property
-    def rows(self) -> dict[str, slice]:
-        """The rows of the matrix that belong to each quantity."""
-
-    @property
-    def columns(self) -> dict[str, slice]:
-        """The columns of the matrix that belong to each name in ``by``."""
-
-    @property
-    def shape(self) -> tuple[int, int]:
-        """The shape of the matrix."""
-
-    def blocks(self, matrix: Array) -> Derivatives:
-        """A matrix that this function returned, with its blocks by name."""
-
-    def evaluate(self, t: Any, q: Any, u: Any, x: Any, z: Any, p: Any, inputs: Any, out: Any) -> Array:
-        """The matrix for arguments of any kind."""
-
-    def __call__(
-        self, t: Any, q: Any, u: Any, x: Any = None, *, effort: Any = None, u_dot: Any = None, z: Any = None,
-        p: Any = None, inputs: Any = None, out: Any = None,
-    ) -> Array:  # fmt: skip
-        """The matrix of derivatives."""
-
-
-class PreparedDerivatives:
+class DerivativeFunction:
     """Derivatives as a function of time, coordinates and speeds: ``f(t, q, u, effort, out=)``.
 
     It returns the matrix of derivatives, in ``out`` if that is given; 2-D ``q, u`` are a batch.  ``rows`` and
@@ -89,8 +53,7 @@ class PreparedDerivatives:
 
     def __reduce__(self) -> tuple[Any, ...]:
         # Machine code cannot be pickled: another process prepares its own.
-        names = tuple(self.request.of), tuple(self.request.by)
-        return _prepare_again, (self.dynamics, *names, self.request.of_motion)
+        return prepare, (self.dynamics, self.request)
 
     @property
     def rows(self) -> dict[str, slice]:
@@ -132,10 +95,10 @@ class PreparedDerivatives:
         return result if out is None else write_into(out, result)
 
     @cached_property
-    def parts(self) -> list[PreparedDerivatives]:
+    def parts(self) -> list[DerivativeFunction]:
         """Derivatives of some of the quantities each, where code of all of them would be long; none by default."""
         requests = split_request(self.dynamics, self.request)
-        return [PreparedDerivatives(self.dynamics, request) for request in requests]
+        return [DerivativeFunction(self.dynamics, request) for request in requests]
 
     def _join(self, matrices: list[Array]) -> Array:
         """The matrix of all quantities from those of the parts."""
@@ -178,10 +141,6 @@ class PreparedDerivatives:
     def __repr__(self) -> str:
         of, by = ", ".join(self.request.of), ", ".join(self.request.by)
         return f"<derivatives of {of} by {by}: f(t, q, u, {self.request.argument})>"
-
-
-def _prepare_again(dynamics: Dynamics, of: tuple[str, ...], by: tuple[str, ...], of_motion: bool) -> DerivativeFunction:
-    return prepare(dynamics, read_request(dynamics, of, by, of_motion))
 
 
 def read_fourth(request: DerivativeRequest, x: Any, effort: Any, u_dot: Any) -> Any:
@@ -268,70 +227,45 @@ def has_columns(dynamics: Dynamics, request: DerivativeRequest) -> bool:
 
 def prepare(dynamics: Dynamics, request: DerivativeRequest) -> DerivativeFunction:
     """The function for a request; where that is possible, one of machine code."""
-    plain = PreparedDerivatives(dynamics, request)
+    plain = DerivativeFunction(dynamics, request)
     topology, kernel = dynamics.arguments.topology, request.kernel
     if 0 in request.shape or topology.n_u == 0 or request.is_shared:
         return plain
-    if needs_modes(topology, kernel) or takes_turns(dynamics, request) or plain.parts:
+    if takes_turns(dynamics, request) or plain.parts:
         return plain
-    defaults = {"p": dynamics.parameters, "inputs": dynamics.inputs, "z": dynamics.start.initial_values.z}
-    function = python_function.make_callable(
-        dynamics.kernels.machine(kernel),
-        ("t", "q", "u", "x"),
-        defaults,
-        request.shape,
-        plain,
-        name="derivatives",
-        doc=PreparedDerivatives.__doc__ or "",
+    function = make_direct(
+        dynamics, kernel, ("t", "q", "u", "x"), request.shape, plain, keywords={request.argument: "x"},
+        doc=DerivativeFunction.__doc__ or "", least=4 if request.of_motion else 3, takes_out=True,
         signature=f"(t, q, u, {request.argument}, *, z=None, p=None, inputs=None, out=None)",
-        least=4 if request.of_motion else 3,
-        takes_out=True,
         limit=find_limit(dynamics),
-    )
-    # Python calls a ``partial`` object without a step in between, and it can have attributes; a method of a class of
-    # our own takes 0.1 us longer, and with ``out`` 0.2 us, which is as long as small mechanisms take altogether.
-    fast: Any = partial(function)
-    fast.request, fast.rows, fast.columns, fast.shape = request, plain.rows, plain.columns, plain.shape
-    fast.blocks, fast.evaluate, fast.__doc__ = plain.blocks, plain.evaluate, plain.__doc__
-    made: DerivativeFunction = fast
+    )  # fmt: skip
+    made: DerivativeFunction = _Direct(function, plain)
     return made
 
 
-class GradientFunction(Protocol):
-    """The gradient as a function of time, coordinates and speeds: ``g(t, q, u, effort, weights=, out=)``.
+class _Direct(partial[Array]):
+    """A built-in function with the attributes of the plain one.
 
-    It returns the derivatives of one number by all columns, in ``out`` if that is given; 2-D ``q, u`` are a batch.
-    Where accelerations are given the fourth argument is ``u_dot``, and is needed.
+    Python calls a ``partial`` object without a step in between, and it can have attributes; a method of a class of our
+    own takes 0.1 us longer, and with ``out`` 0.2 us, which is as long as small mechanisms take altogether.
     """
 
-    @property
-    def request(self) -> DerivativeRequest:
-        """What is differentiated by what."""
+    def __new__(cls, function: Callable[..., Array], plain: DerivativeFunction | GradientFunction) -> Any:
+        """The function, with what callers read besides."""
+        direct: Any = super().__new__(cls, function)
+        direct.plain, direct.request, direct.__doc__ = plain, plain.request, plain.__doc__
+        direct.rows, direct.columns, direct.shape = plain.request.rows, plain.columns, plain.shape
+        direct.blocks, direct.evaluate = plain.blocks, plain.evaluate
+        return direct
 
-    @property
-    def columns(self) -> dict[str, slice]:
-        """The entries of the gradient that belong to each name in ``by``."""
+    def __reduce__(self) -> Any:
+        return self.__dict__["plain"].__reduce__()
 
-    @property
-    def shape(self) -> tuple[int]:
-        """The shape of the gradient."""
-
-    def blocks(self, gradient: Array) -> Derivatives:
-        """A gradient that this function returned, with its blocks by name."""
-
-    def evaluate(
-        self, t: Any, q: Any, u: Any, x: Any, z: Any, p: Any, inputs: Any, weights: Any, out: Any = None
-    ) -> Array:
-        """The gradient for arguments of any kind."""
-
-    def __call__(
-        self, t: Any, q: Any, u: Any, x: Any = None, *, effort: Any = None, u_dot: Any = None, weights: Any = None,
-        z: Any = None, p: Any = None, inputs: Any = None, out: Any = None,
-    ) -> Array:  # fmt: skip
-        """The gradient."""
+    def __repr__(self) -> str:
+        return repr(self.__dict__["plain"])
 
 
-class PreparedGradient:
+class GradientFunction:
     """The gradient as a function of time, coordinates and speeds: ``g(t, q, u, effort, weights=, out=)``.
 
     It returns the derivatives of one number by all columns, in ``out`` if that is given; 2-D ``q, u`` are a batch.
@@ -346,8 +280,7 @@ class PreparedGradient:
 
     def __reduce__(self) -> tuple[Any, ...]:
         # Machine code cannot be pickled: another process prepares its own.
-        names = tuple(self.request.of), tuple(self.request.by)
-        return _prepare_gradient_again, (self.dynamics, *names, self.request.of_motion, self.weights)
+        return prepare_gradient, (self.dynamics, self.request, self.weights)
 
     @cached_property
     def matrix(self) -> DerivativeFunction | None:
@@ -373,8 +306,12 @@ class PreparedGradient:
 
     def blocks(self, gradient: Array) -> Derivatives:
         """A gradient that this function returned, with its blocks by name."""
-        number = replace(self.request, of={", ".join(self.request.of): ()})
-        return Derivatives(gradient.reshape(*gradient.shape[:-1], 1, gradient.shape[-1]), number)
+        return Derivatives(gradient[..., None, :], self._number)
+
+    @cached_property
+    def _number(self) -> DerivativeRequest:
+        """The request with all quantities as one number."""
+        return replace(self.request, of={", ".join(self.request.of): ()})
 
     def _read_weights(self, weights: Any) -> Array:
         return self.dynamics.arguments.read_array("weights", weights, self.request.shape[0], np.ones(1))
@@ -416,36 +353,18 @@ class PreparedGradient:
         return f"<gradient of {of} by {by}: g(t, q, u, {self.request.argument})>"
 
 
-def _prepare_gradient_again(
-    dynamics: Dynamics, of: tuple[str, ...], by: tuple[str, ...], of_motion: bool, weights: Array | None
-) -> GradientFunction:
-    return prepare_gradient(dynamics, read_request(dynamics, of, by, of_motion), weights)
-
-
-def prepare_gradient(dynamics: Dynamics, request: DerivativeRequest, weights: Any) -> GradientFunction:
+def prepare_gradient(dynamics: Dynamics, request: DerivativeRequest, weights: Any = None) -> GradientFunction:
     """The function for a request; one of machine code where its weights are known, and accelerations are not given."""
-    plain = PreparedGradient(dynamics, request, weights)
+    plain = GradientFunction(dynamics, request, weights)
     fixed = plain.weights is not None and plain.weights.ndim == 1
     if request.is_shared or 0 in request.shape:
         return plain
-    modes = needs_modes(dynamics.arguments.topology, plain.kernel)
-    if not fixed or request.of_motion or modes or plain.matrix is not None:
+    if not fixed or request.of_motion or plain.matrix is not None:
         return plain
-    defaults = {"p": dynamics.parameters, "inputs": dynamics.inputs, "z": dynamics.start.initial_values.z}
-    function = python_function.make_callable(
-        dynamics.kernels.machine(plain.kernel),
-        ("t", "q", "u"),
-        {**defaults, "x": np.concatenate([np.zeros(dynamics.n_u), plain.weights])},
-        plain.shape,
-        plain,
-        name="gradient",
-        doc=PreparedGradient.__doc__ or "",
+    function = make_direct(
+        dynamics, plain.kernel, ("t", "q", "u"), plain.shape, plain, takes_out=True, limit=find_limit(dynamics),
+        defaults={"x": np.concatenate([np.zeros(dynamics.n_u), plain.weights])}, doc=GradientFunction.__doc__ or "",
         signature=f"(t, q, u, {request.argument}, *, weights=None, z=None, p=None, inputs=None, out=None)",
-        takes_out=True,
-        limit=find_limit(dynamics),
-    )
-    fast: Any = partial(function)  # it can have attributes, and Python calls it without a step in between
-    fast.request, fast.columns, fast.shape = request, plain.columns, plain.shape
-    fast.blocks, fast.evaluate, fast.__doc__ = plain.blocks, plain.evaluate, plain.__doc__
-    made: GradientFunction = fast
+    )  # fmt: skip
+    made: GradientFunction = _Direct(function, plain)
     return made

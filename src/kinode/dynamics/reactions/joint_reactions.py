@@ -6,17 +6,20 @@ is transformed to the same body, point and axes, and so are the flows of the com
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+import sys
+from collections.abc import Callable, Mapping, Sequence
+from functools import wraps
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from kinode.algebra.scalars import Array
+from kinode.dynamics.direct_calls import make_direct
 from kinode.dynamics.reactions.lost_values import check_frames, check_seen, find_left_out, is_redundant, is_shared
 from kinode.dynamics.reactions.support_argument import check_support, read_support
 from kinode.dynamics.state_batch import StateBatch, split_values
 from kinode.errors import ArgumentError
-from kinode.kernels.kernel_options import ReactionOptions
+from kinode.kernels.kernel_options import Kernel, ReactionOptions
 from kinode.kernels.state import Wrench
 from kinode.model.circuit_topology import VECTOR, WORLD, CircuitLink, find_circuit_topology
 from kinode.model.constraints.gear_coupling import CoordinateCoupling
@@ -97,18 +100,126 @@ def joint_wrenches(
             shared = "" if all(unique) else "compliance" if sharing.elastic[name] else "least norm"
         if name in overlocked:
             unique, shared = (False,) * 6, "how it came to rest"
-        wrenches[name] = Wrench(
-            values[..., :3],
-            values[..., 3:],
-            on=wanted.on or joint.b.body,
-            at=wanted.about or f"{name}.child",
-            frame=wanted.axes or f"{name}.parent",
-            unique=all(unique) and name not in left_out,
-            components=unique if in_own_axes or all(unique) else None,
-            shared=shared,
-            left_out=left_out.get(name, ()),
-        )
+        fields = describe_wrench(dynamics, wanted, name, left_out.get(name, ()), unique, shared)
+        wrenches[name] = Wrench(values[..., :3], values[..., 3:], **fields)
     return wrenches
+
+
+def describe_wrench(
+    dynamics: Dynamics,
+    wanted: ReactionOptions,
+    name: str,
+    left_out: tuple[str, ...],
+    unique: tuple[bool, ...] = (True,) * 6,
+    shared: str = "",
+) -> dict[str, Any]:
+    """The fields of a joint's wrench besides its numbers."""
+    in_own_axes = wanted.about is None and wanted.axes is None
+    return {
+        "on": wanted.on or dynamics.system.joints[name].b.body,
+        "at": wanted.about or f"{name}.child",
+        "frame": wanted.axes or f"{name}.parent",
+        "unique": all(unique) and not left_out,
+        "components": unique if in_own_axes or all(unique) else None,
+        "shared": shared,
+        "left_out": left_out,
+    }
+
+
+class PlainReactions:
+    """Reactions of joints as a function of time, coordinates and speeds, for arguments of any kind."""
+
+    def __init__(self, dynamics: Dynamics, request: ReactionOptions, of_motion: bool) -> None:
+        self.dynamics, self.request, self.of_motion = dynamics, request, of_motion
+        self.kernel = Kernel("reactions_of_motion" if of_motion else "reactions", request)
+
+    def __call__(
+        self, t: Any, q: Any, u: Any, u_dot: Any = None, *, z: Any = None, p: Any = None, inputs: Any = None
+    ) -> dict[str, Wrench]:
+        """The wrench of each joint."""
+        dynamics, n_u = self.dynamics, self.dynamics.n_u
+        if u_dot is not None and dynamics.topology.constrained:
+            check_own_acceleration(u_dot, dynamics.acceleration(t, q, u, z=z, p=p, inputs=inputs))
+        x = dynamics.arguments.read_array("u_dot", u_dot, n_u, np.zeros(n_u))
+        point = dynamics.read_point(self.kernel, t, q, u, z, p, inputs, x)
+        return joint_wrenches(dynamics, StateBatch.of(point, x if self.of_motion else None), self.request)
+
+
+def make_reactions(plain: PlainReactions, fallback: Callable[..., Any]) -> Callable[..., Any]:
+    """The function of machine code, where equilibrium alone determines the reactions; else the ``fallback``."""
+    dynamics, request, topology = plain.dynamics, plain.request, plain.dynamics.topology
+    is_certain = not (topology.constrained and (topology.layout.discrete_of or plain.of_motion))
+    if request.support is not None or not is_certain or (is_redundant(dynamics) and depends_on_loops(request)):
+        return fallback
+    left_out = find_left_out(topology)
+    fields = [describe_wrench(dynamics, request, name, left_out.get(name, ())) for name in request.joints]
+    places = {name: ((k, 0), (k, 1), each) for k, (name, each) in enumerate(zip(request.joints, fields, strict=True))}
+
+    def wrap(values: Array) -> Wrenches:
+        wrenches = Wrenches()
+        wrenches.values_of_joints, wrenches.places = values, places
+        return wrenches
+
+    roles, shape = ("t", "q", "u", "x"), (len(places), 2, 3)
+    limit = sys.float_info.max if dynamics.system.frames else None  # a frame may be undefined
+    return make_direct(
+        dynamics, plain.kernel, roles, shape, fallback, least=3 + plain.of_motion, limit=limit, wrap=wrap,
+        keywords={"u_dot": "x"}, described=dynamics.reactions,
+    )  # fmt: skip
+
+
+_NEW, _SET = object.__new__, dict.__setitem__
+
+
+class Wrenches(dict[str, Wrench]):
+    """Wrenches of joints by name at one state, each made when it is first read: most are not."""
+
+    __slots__ = ("places", "values_of_joints")
+    places: Mapping[str, tuple[tuple[int, int], tuple[int, int], Mapping[str, Any]]]
+    values_of_joints: Array
+
+    def __missing__(self, name: str) -> Wrench:
+        force, moment, fields = self.places[name]
+        values, wrench = self.values_of_joints, _NEW(Wrench)
+        stored = wrench.__dict__  # to set its frozen fields one by one takes as long as all the rest
+        stored.update(fields)
+        stored["force"], stored["moment"] = values[force], values[moment]
+        _SET(self, name, wrench)
+        return wrench
+
+    def fill(self) -> dict[str, Wrench]:
+        """This dictionary with all wrenches, in the order of the joints."""
+        if self.places:
+            whole = {name: self[name] for name in self.places}
+            self.places = {}
+            dict.clear(self)
+            dict.update(self, whole)
+        return self
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return dict, (dict(self.fill().items()),)
+
+
+def _filled(name: str) -> Callable[..., Any]:
+    """A method of dictionaries, of one that is filled before."""
+    method = getattr(dict, name)
+
+    @wraps(method)
+    def call(wrenches: Wrenches, *args: Any, **keywords: Any) -> Any:
+        for each in (wrenches, *args):
+            if isinstance(each, Wrenches):
+                each.fill()
+        return method(wrenches, *args, **keywords)
+
+    return call
+
+
+for _name in (
+    "__contains__", "__delitem__", "__eq__", "__ior__", "__iter__", "__len__", "__ne__", "__or__", "__repr__",
+    "__reversed__", "__ror__", "__setitem__", "clear", "copy", "get", "items", "keys", "pop", "popitem", "setdefault",
+    "update", "values",
+):  # fmt: skip
+    setattr(Wrenches, _name, _filled(_name))
 
 
 def _known_reactions(
@@ -286,6 +397,31 @@ def _along(dynamics: Dynamics, link: CircuitLink, states: StateBatch, sharing: R
     change = constraint_change(dynamics, find_quantity(system, f"{coupling.name}.reaction"), states, sharing)
     ratio = dynamics.arguments.resolver(first_parameters(states.p))(relation.ratio)
     return np.asarray((-1.0 if joint == relation.follower else ratio) * change.reshape(-1, 1))
+
+
+def make_evaluation(dynamics: Dynamics, texts: tuple[str, ...]) -> Callable[..., Any]:
+    """Quantities by name as a function of time, coordinates and speeds; of machine code where each is unique."""
+
+    def plain(t: Any, q: Any, u: Any, *, z: Any = None, p: Any = None, inputs: Any = None) -> dict[str, Array]:
+        from kinode.dynamics.reactions.redundancy import share  # which trees do without
+
+        states = StateBatch.of(dynamics.read_point(kernel, t, q, u, z, p, inputs, np.empty(0)))
+        return evaluate_names(dynamics, texts, states, lambda: share(dynamics, states))
+
+    kernel, names = Kernel("evaluate", texts), [find_quantity(dynamics.system, text) for text in texts]
+    if any(is_shared(dynamics, name) for name in names):
+        return plain
+    limit = sys.float_info.max if dynamics.system.frames else None  # a frame may be undefined
+
+    def wrap_one(value: Array) -> dict[str, Array]:
+        return {texts[0]: value}
+
+    def wrap_all(values: tuple[Array, ...]) -> dict[str, Array]:
+        return dict(zip(texts, values, strict=True))
+
+    shapes = [name.size for name in names]
+    wrap = wrap_one if len(texts) == 1 else wrap_all
+    return make_direct(dynamics, kernel, ("t", "q", "u"), shapes, plain, limit=limit, wrap=wrap)
 
 
 def evaluate_names(

@@ -280,6 +280,11 @@ class ExpressionTranslator(LoopSyntax[Value]):
     def call(self, node: ast.Call) -> Value:
         """A call of a built-in function, of the C library, of ``pointers`` or of another translated function."""
         function = self.static(node.func)
+        if function is memory.struct_at and len(node.args) == 2:
+            kind = find_kind(self.static(node.args[0]))
+            if kind is None or kind.record is None:
+                self.refuse(node, f"'{ast.unparse(node.args[0])}' is no record")
+            return Value(kind, self.put(f"inttoptr {self.integer(node.args[1]).typed} to ptr"))
         values = [self.value(argument) for argument in node.args]
         if function in (min, max) and len(values) > 1:
             return self.extreme(node, values, ast.Lt() if function is min else ast.Gt())
@@ -292,6 +297,9 @@ class ExpressionTranslator(LoopSyntax[Value]):
             arguments = [self.expect(node, value, FLOATS).typed for value in values[1:]]
             self.text.append(f"  call void {kernel}({', '.join(arguments)})")
             return Value(NOTHING, "")
+        if function is memory.invoke and values:
+            called, *arguments = [self.expect(node, value, INT).typed for value in values]
+            return Value(INT, self.put(f"call i64 {self.put(f'inttoptr {called} to ptr')}({', '.join(arguments)})"))
         if function is memory.tail and len(values) == 2:
             array, start = self.expect(node, values[0], FLOATS), self.expect(node, values[1], INT)
             return Value(FLOATS, self.put(f"getelementptr inbounds double, {array.typed}, {start.typed}"))

@@ -85,6 +85,11 @@ def floats(address: int) -> Floats:
     return cast(Floats, ctypes.cast(address, _REAL))
 
 
+def struct_at(cls: type[S], address: int) -> S:
+    """The record at an address."""
+    return cls.from_address(address)
+
+
 def tail(values: Floats, start: int) -> Floats:
     """The part of an array that begins at an index."""
     return floats((ctypes.cast(cast(Any, values), ctypes.c_void_p).value or 0) + 8 * start)
@@ -138,3 +143,9 @@ def call(
 ) -> None:
     """Call the kernel at an address with its nine arguments."""
     _KERNEL(kernel)(t, q, u, z, p, inputs, x, work, out)
+
+
+def invoke(function: int, *arguments: int) -> int:
+    """Call the C function at an address, one of integers and addresses, while Python's lock is held."""
+    result: int = ctypes.PYFUNCTYPE(ctypes.c_int64, *[ctypes.c_int64] * len(arguments))(function)(*arguments)
+    return result
