@@ -15,7 +15,7 @@ from kinode.ode.compiled_loops import CompiledLoop
 @remember
 def load_loop(source: Callable[[Any], int]) -> CompiledLoop:
     """The machine code of a loop, a function of its record."""
-    return CompiledLoop(load_together(f"loop {source.__module__}.{source.__name__}", source)[1][0])
+    return CompiledLoop(load_together(f"loop {source.__module__}.{source.__name__}", (source,))[1][0])
 
 
 def in_threads(work: Callable[[int, int], None], count: int, least: int) -> None:
