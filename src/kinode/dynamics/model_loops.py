@@ -13,4 +13,4 @@ from kinode.ode.compiled_loops import CompiledLoop
 @remember
 def load_loop(source: Callable[[Any], int]) -> CompiledLoop:
     """The machine code of a loop, a function of its record."""
-    return CompiledLoop(load_together(f"loop {source.__module__}.{source.__name__}", source)[1][0])
+    return CompiledLoop(load_together(f"loop {source.__module__}.{source.__name__}", (source,))[1][0])

@@ -43,6 +43,7 @@ LOW = 0xFFFFFFFF  # of a number of 32 bits within a word
 TYPE, NUMBER = 1, 2
 DATA, N_DIMENSIONS, DIMENSIONS, DESCRIPTION, FLAGS = 2, 3, 4, 7, 8
 TUPLE_SIZE, TUPLE_ITEMS = 2, 3
+INLINED = 200  # instructions of a function that is compiled into its callers: each call costs a nanosecond or two
 COPIED = 16  # added to the place of an argument whose first entries alone are given: they are copied
 TIME, OUT, HELD = 0, len(ARGUMENTS) - 1, len(ARGUMENTS)  # entries of a table of pointers; the last is an object's
 SIZE_BITS = 2**63 - 1  # all but the sign of a real number
@@ -404,14 +405,17 @@ def _layout_matches() -> bool:
 
 
 @once
-def load_together(key: str, *sources: Callable[..., int]) -> tuple[Any, tuple[int, ...]]:
-    """What owns the code of functions of the loop language that are compiled together, and their addresses."""
+def load_together(key: str, sources: tuple[Callable[..., int], ...], *inlined: int) -> tuple[Any, tuple[int, ...]]:
+    """What owns the code of functions of the loop language that are compiled together, and their addresses.
+
+    ``inlined`` is the number of instructions up to which a function is compiled into its callers.
+    """
 
     def make() -> bytes:
         from kinode.jit.llvm_code import compile_text
         from kinode.jit.loop.translator import translate_together
 
-        return compile_text(translate_together({source.__name__: source for source in sources}), optimize=True)
+        return compile_text(translate_together({each.__name__: each for each in sources}, *inlined), optimize=True)
 
     engine = load_object(keep(key, make))
     return engine, tuple(engine.get_function_address(source.__name__) for source in sources)
@@ -419,7 +423,7 @@ def load_together(key: str, *sources: Callable[..., int]) -> tuple[Any, tuple[in
 
 def _wrappers() -> tuple[Any, tuple[int, ...]]:
     """The built-in functions for kernels, and for those found by their first argument."""
-    return load_together(WRAPPER, kinode_call, kinode_find)
+    return load_together(WRAPPER, (kinode_call, kinode_find), INLINED)
 
 
 def prepare_wrapper() -> None:

@@ -20,6 +20,7 @@ from kinode.jit.loop.memory import Floats, Ints, Struct, apart, floats, floats_o
 from kinode.jit.python_function import (
     DATA,
     DIMENSIONS,
+    INLINED,
     LOW,
     N_DIMENSIONS,
     PLAIN,
@@ -96,7 +97,7 @@ def make_step(
     """
     if not supported():
         return fallback
-    interface, (engine, (address,)) = find_interface(), load_together("native step", kinode_step)
+    interface, (engine, (address,)) = find_interface(), load_together("native step", (kinode_step,), INLINED)
     record = StepRecord(
         interface=ctypes.addressof(interface), loop=loop, memory=ctypes.addressof(memory), size=inputs.size,
         fallback=id(fallback), resume=id(resume), inputs=floats_of(inputs) if inputs.size else None,

@@ -70,9 +70,9 @@ def translate(function: Callable[..., Any], name: str) -> str:
     return translate_together({name: function})
 
 
-def translate_together(functions: Mapping[str, Callable[..., Any]]) -> str:
+def translate_together(functions: Mapping[str, Callable[..., Any]], longest_inlined: int = LONGEST_INLINED) -> str:
     """LLVM text of several functions, exported under their names; functions that they share are written once."""
-    module = _Module()
+    module = _Module(longest_inlined)
     for name, function in functions.items():
         if not isinstance(function, FunctionType):
             raise TranslationError(f"{function!r} is not written in Python")
@@ -87,7 +87,8 @@ def translate_together(functions: Mapping[str, Callable[..., Any]]) -> str:
 class _Module:
     """The functions of one LLVM module; ``waiting`` are those still to be written."""
 
-    def __init__(self) -> None:
+    def __init__(self, longest_inlined: int) -> None:
+        self.longest_inlined = longest_inlined
         self.functions: dict[FunctionType, _Function] = {}
         self.waiting: list[_Function] = []
 
@@ -148,7 +149,7 @@ class _Function(ExpressionTranslator):
         parameters = ", ".join(f"{kind.llvm} %{name}" for name, kind in self.parameters)
         slots = [f"  %{name}.at = alloca {kind.llvm}" for name, kind in self.kinds.items()]
         linkage = "" if self.public else "internal "
-        inlining = "noinline" if len(self.text) > LONGEST_INLINED or self.public else "alwaysinline"
+        inlining = "noinline" if len(self.text) > self.module.longest_inlined or self.public else "alwaysinline"
         head = f"define {linkage}{self.result.llvm} @{self.symbol}({parameters}) {inlining} nounwind {{\nentry:"
         return "\n".join([head, *slots, *self.text, "}\n"])
 
