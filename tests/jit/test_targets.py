@@ -28,11 +28,9 @@ TARGETS = {
 # Of the C libraries, beyond what kernels name: LLVM writes them where it sees the chance.
 SYSTEM = {
     "windows": set(),
-    "macos": {"bzero", "memset_pattern16", "__sincos_stret", "sched_yield"},
-    "linux-arm": {"sincos", "sched_yield"},
+    "macos": {"bzero", "memset_pattern16", "__sincos_stret"},
+    "linux-arm": {"sincos"},
 }
-# What thread_team.py leaves out on that system, where this one has it.
-OTHERWISE = {"windows": "@sched_yield", "macos": "@llvm.x86.sse2.pause", "linux-arm": "@llvm.x86.sse2.pause"}
 EVERY_RUN = ["slider_crank"]  # a loop with a driven joint; some 20 texts with the loops of the integrator
 AT_NIGHT = sorted(path.stem for path in (ROOT / "examples").glob("*.yaml"))
 
@@ -88,7 +86,7 @@ def test_nothing_is_missing_there(texts, binding, name):
     triple, cpu = TARGETS[name]
     known = {*LIBRARY, *RUNTIME, *SYSTEM[name]}
     defined = {line.split("@")[1].split("(")[0] for text, _ in texts for line in text.splitlines() if "define " in line}
-    for text in ("\n".join(x for x in text.splitlines() if OTHERWISE[name] not in x) for text, _ in texts):
+    for text, _ in texts:
         needed = find_needed(compile_for(binding, text, find_triple(triple), cpu))
         missing = {symbol for symbol in needed - known - defined if not symbol.startswith("kinode_")}
         assert missing == set(), missing
