@@ -9,6 +9,16 @@ from pathlib import Path
 SOURCE = Path(__file__).resolve().parent.parent / "src" / "kinode"
 MODULES = sorted(SOURCE.rglob("*.py"))
 LINES_OF_A_FILE = 600
+FILES_OF_A_FOLDER = 3  # at least, without ``__init__``
+LINES_OF_A_SLICE = 40  # a shorter file that one other imports is a slice of that one's story
+# Files that are shorter all the same, and why; those in folders of kinds are members of a registry.
+SHORT = {
+    "cli/__main__.py": "what python -m runs",
+    "kernels/undefined_rows.py": "loaded where rows are undefined: a run that goes well does without",
+    "model/builtin_kinds.py": "found by the table of hooks: it loads all kinds",
+    "model/shortcuts.py": "has a stub of its own, which lists the methods of all kinds",
+}
+KINDS = tuple(f"model/{name}/" for name in ("joints", "constraints", "elements", "environment", "network", "signals"))
 LINES_OF_A_FUNCTION = 60  # its docstring and signature apart
 # Functions that are longer, and why that is right.
 LONGER: dict[str, str] = {}
@@ -26,6 +36,8 @@ class ModuleFacts:
     foreign_private: list[str] = field(default_factory=list)
     untyped_scenes: list[str] = field(default_factory=list)
     written_dictionaries: list[str] = field(default_factory=list)
+    imported: set[str] = field(default_factory=set, compare=False)
+    """Modules of kinode, without its name; and what may be one."""
 
 
 @cache
@@ -47,6 +59,9 @@ def find_facts(name, text):
                 facts.long_functions.append(f"{name}:{node.name}")
             case ast.ImportFrom() if any(alias.name == "*" for alias in node.names):
                 facts.star_imports.append(place)
+            case ast.ImportFrom(module=str(module)) if module.partition(".")[0] == "kinode":
+                room = module.removeprefix("kinode").lstrip(".")
+                facts.imported |= {room, *(f"{room}.{alias.name}".lstrip(".") for alias in node.names)}
             case ast.arg(arg="scene") if node.annotation is None or ast.unparse(node.annotation) == "Any":
                 facts.untyped_scenes.append(place)
             case ast.Attribute(value=ast.Name(id="self" | "cls")):
@@ -80,6 +95,28 @@ def test_a_file_tells_one_story():
     lengths = {str(path.relative_to(SOURCE)): len(path.read_text().splitlines()) for path in MODULES}
     assert len(lengths) > 500
     assert not {name: lines for name, lines in lengths.items() if lines > LINES_OF_A_FILE}
+
+
+def test_a_folder_is_a_family():
+    folders = Counter(path.parent.relative_to(SOURCE) for path in MODULES if path.name != "__init__.py")
+    assert len(folders) > 30
+    assert not {str(folder): count for folder, count in folders.items() if count < FILES_OF_A_FOLDER}
+
+
+def test_a_slice_of_a_story_has_no_file_of_its_own():
+    importers = Counter(name for facts in every_module() for name in facts.imported)
+    names = [str(path.relative_to(SOURCE)) for path in MODULES if path.name != "__init__.py"]
+    short = {
+        name
+        for name, path in zip(names, map(SOURCE.joinpath, names))
+        if len(path.read_text().splitlines()) < LINES_OF_A_SLICE
+    }
+    slices = {
+        name
+        for name in short
+        if importers[name.removesuffix(".py").replace("/", ".")] <= 1 and not name.startswith(KINDS)
+    }
+    assert slices == set(SHORT)
 
 
 def test_a_function_fits_a_screen():
