@@ -226,3 +226,16 @@ def test_two_unread_dictionaries_of_wrenches_are_compared_when_filled(wrenches):
     del one[joints[0]]
     with pytest.raises(KeyError):
         one[joints[0]]
+
+
+@pytest.mark.parametrize("name", ["pose", "jacobian", "jacobian_rate"])
+def test_functions_of_frames_take_as_many_arguments_later_as_at_first(name):
+    dynamics = compiled_example("double_pendulum")
+    _, (t, q, u) = states(dynamics)
+    function, own = getattr(dynamics, name), (q, u) if name == "jacobian_rate" else (q,)
+    wrong = [((t, *own, u), {}), ((t, *own), {"u": u}), ((t,), {})] + [((t, q), {})] * (name == "jacobian_rate")
+    for _ in range(2):
+        for args, keywords in wrong:
+            with pytest.raises(TypeError, match="argument"):
+                function("lower", *args, **keywords)
+        function("lower", t, *own)

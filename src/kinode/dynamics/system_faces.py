@@ -85,12 +85,17 @@ def _take_any(dynamics: Dynamics, kernel: Kernel, shapes: list[tuple[int, ...]])
     """The function for arguments of any kind; a batch of states has a result for each."""
     ends = np.cumsum([math.prod(shape) for shape in shapes])
 
-    def parts(t: Any, q: Any, u: Any = None, *, z: Any = None, p: Any = None, inputs: Any = None) -> tuple[Array, ...]:
-        whole = dynamics.call_kernel(kernel, t, q, u, z, p, inputs)
-        pieces = np.split(whole, ends[:-1], axis=-1)
+    def parts(*args: Any) -> tuple[Array, ...]:
+        pieces = np.split(dynamics.call_kernel(kernel, *args), ends[:-1], axis=-1)
         return tuple(x.reshape(*x.shape[:-1], *shape) for x, shape in zip(pieces, shapes, strict=True))
 
-    return parts
+    def at(t: Any, q: Any, *, z: Any = None, p: Any = None, inputs: Any = None) -> tuple[Array, ...]:
+        return parts(t, q, None, z, p, inputs)
+
+    def moving(t: Any, q: Any, u: Any, *, z: Any = None, p: Any = None, inputs: Any = None) -> tuple[Array, ...]:
+        return parts(t, q, u, z, p, inputs)
+
+    return moving if kernel.name == "jacobian_rate" else at
 
 
 class QuantityRate:
