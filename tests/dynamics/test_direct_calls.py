@@ -239,3 +239,16 @@ def test_functions_of_frames_take_as_many_arguments_later_as_at_first(name):
             with pytest.raises(TypeError, match="argument"):
                 function("lower", *args, **keywords)
         function("lower", t, *own)
+
+
+def test_no_accelerations_are_not_an_array_without_entries():
+    dynamics = compiled_example("double_pendulum")
+    _, state = states(dynamics)
+    known = numbers(dynamics.reactions(*state))
+    for _ in range(2):
+        np.testing.assert_array_equal(numbers(dynamics.reactions(*state, None)), known)
+        np.testing.assert_array_equal(numbers(dynamics.reactions(*state, u_dot=None)), known)
+        with pytest.raises(kn.ArgumentError, match="u_dot"):
+            dynamics.reactions(*state, np.zeros(0))
+        with pytest.raises(kn.ArgumentError, match="u_dot"):
+            dynamics.reactions(*state, u_dot=np.zeros(0))

@@ -89,6 +89,14 @@ def test_arguments_at_the_end_may_be_left_out(make, machine):
     assert function(1.0, Q, U, np.zeros(1), U)[0] == "fallback"
 
 
+def test_an_argument_without_a_role_is_none_or_left_out(make, machine):
+    function = make(machine, ("t", "q", "u", None), defaults(), (6,), fallback, least=3, keywords={"more": None})
+    for result in (function(1.0, Q, U), function(1.0, Q, U, None), function(1.0, Q, U, more=None)):
+        np.testing.assert_allclose(result, expected(1.0, Q, U), rtol=1e-14)
+    for wrong in (np.zeros(0), np.zeros(1), 0.0, "x"):
+        assert function(1.0, Q, U, wrong)[0] == function(1.0, Q, U, more=wrong)[0] == "fallback"
+
+
 @pytest.mark.parametrize("shape", [(6,), (2, 3), (3, 2)])
 def test_a_result_goes_into_a_given_array(make, machine, shape):
     function = make(machine, ("t", "q", "u"), defaults(), shape, fallback, takes_out=True)

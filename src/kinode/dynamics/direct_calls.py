@@ -92,7 +92,7 @@ def forget_builtins(dynamics: Dynamics) -> None:
 def make_direct(
     dynamics: Dynamics,
     kernel: Kernel,
-    roles: Sequence[str],
+    roles: Sequence[str | None],
     shape: tuple[int, ...] | list[tuple[int, ...]] | None,
     plain: Function,
     *,

@@ -480,7 +480,7 @@ class Before(NamedTuple):
 
 def make_callable(
     machine: Machine,
-    roles: Sequence[str],
+    roles: Sequence[str | None],
     defaults: Mapping[str, np.ndarray],
     shape: tuple[int, ...] | list[tuple[int, ...]],
     fallback: Callable[..., Any],
@@ -500,10 +500,10 @@ def make_callable(
     arrays in ``defaults`` at each call, so a change of such an array in place changes the result.  ``fallback`` is
     called if the arguments are not exactly what the kernel takes.  A call needs ``least`` arguments (all by default);
     those left out are the defaults, or zero.  ``keywords`` are further arguments, or other names of those at the end,
-    with the role of each; without a role, only None may be given.  A role with a number is needed in each call, and its
-    array has so many entries of the kernel's.  ``takes_out`` adds the keyword ``out``, an array for the result.  Where
-    an entry of the result exceeds the ``limit`` or is not finite, ``fallback`` is called too.  ``wrap`` makes what is
-    returned of the result.  ``before`` is called before the kernel.
+    with the role of each; an argument without a role may only be None.  A role with a number is needed in each call,
+    and its array has so many entries of the kernel's.  ``takes_out`` adds the keyword ``out``, an array for the result.
+    Where an entry of the result exceeds the ``limit`` or is not finite, ``fallback`` is called too.  ``wrap`` makes
+    what is returned of the result.  ``before`` is called before the kernel.
     """
     shapes = shape if isinstance(shape, list) else [shape]
     arrays = _default_arrays(machine, roles, {**defaults, **before.defaults} if before else defaults)
@@ -527,8 +527,8 @@ def make_callable(
     if before is not None:
         record.before, record.before_record = before.loop.address, ctypes.addressof(before.record)
     own = [ctypes.addressof(record), *(arrays[argument].ctypes.data for argument in ARGUMENTS[1:])]
-    places = [x for role in roles for x in (ARGUMENTS.index(role), machine.sizes[role])]
-    for role in by_name.values():
+    places = []
+    for role in (*roles, *by_name.values()):
         if isinstance(role, tuple):
             places += [ARGUMENTS.index(role[0]) + COPIED, role[1]]
         else:
@@ -536,7 +536,7 @@ def make_callable(
     pieces = [x for d, n in zip(dimensions, sizes, strict=True) for x in (len(d) - 1, d.ctypes.data, n)]
     record.pointers, record.defaults, record.roles = ints_of(pointers), _integers(own), _integers(places)
     record.names, record.pieces = _integers(map(id, by_name)), _integers(pieces)
-    text = f"{name}{signature or '(' + ', '.join(roles) + ')'}\n--\n\n{doc}"
+    text = f"{name}{signature or '(' + ', '.join(role or '_' for role in roles) + ')'}\n--\n\n{doc}"
     targets = (machine, arrays, fallback, wrap, before, interface, engine, by_name, room, dimensions)
     function: Callable[..., Any] = make_builtin_function(address, (name, text), record, targets, fallback)
     return function
@@ -562,7 +562,7 @@ def _integers(values: Iterable[int]) -> Ints:
 
 
 def _default_arrays(
-    machine: Machine, roles: Sequence[str], defaults: Mapping[str, np.ndarray]
+    machine: Machine, roles: Sequence[str | None], defaults: Mapping[str, np.ndarray]
 ) -> dict[str, np.ndarray]:
     """One array for each argument of the kernel; those of ``roles`` and of results are placeholders."""
     arrays = {}

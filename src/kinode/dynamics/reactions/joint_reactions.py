@@ -160,11 +160,11 @@ def make_reactions(plain: PlainReactions, fallback: Callable[..., Any]) -> Calla
         wrenches.values_of_joints, wrenches.places = values, places
         return wrenches
 
-    roles, shape = ("t", "q", "u", "x"), (len(places), 2, 3)
+    given, shape = "x" if plain.of_motion else None, (len(places), 2, 3)
     limit = sys.float_info.max if dynamics.system.frames else None  # a frame may be undefined
     return make_direct(
-        dynamics, plain.kernel, roles, shape, fallback, least=3 + plain.of_motion, limit=limit, wrap=wrap,
-        keywords={"u_dot": "x"}, described=dynamics.reactions,
+        dynamics, plain.kernel, ("t", "q", "u", given), shape, fallback, least=3 + plain.of_motion, limit=limit,
+        wrap=wrap, keywords={"u_dot": given}, described=dynamics.reactions,
     )  # fmt: skip
 
 
