@@ -252,3 +252,12 @@ def test_no_accelerations_are_not_an_array_without_entries():
             dynamics.reactions(*state, np.zeros(0))
         with pytest.raises(kn.ArgumentError, match="u_dot"):
             dynamics.reactions(*state, u_dot=np.zeros(0))
+
+
+def test_options_that_equal_the_usual_ones_make_no_further_function():
+    dynamics = compiled_example("double_pendulum")
+    _, state = states(dynamics)
+    known, function = numbers(dynamics.reactions(*state)), dynamics.reactions
+    for _ in range(3):
+        np.testing.assert_array_equal(numbers(dynamics.reactions(*state, whole=0)), known)
+    assert dynamics.reactions is function
