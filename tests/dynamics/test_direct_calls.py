@@ -11,6 +11,7 @@ from compiled_examples import compiled_example
 
 import kinode as kn
 from kinode.dynamics import mode_fitting
+from kinode.dynamics.compiled_system import Dynamics
 from kinode.dynamics.mode_fitting import Before, find_fit
 from kinode.kernels.kernel_options import Kernel
 
@@ -261,3 +262,29 @@ def test_options_that_equal_the_usual_ones_make_no_further_function():
     for _ in range(3):
         np.testing.assert_array_equal(numbers(dynamics.reactions(*state, whole=0)), known)
     assert dynamics.reactions is function
+
+
+class Doubled(Dynamics):
+    """A derived class whose methods call those that they replace."""
+
+    def acceleration(self, *args, **keywords):
+        return 2.0 * super().acceleration(*args, **keywords)
+
+    def pose(self, *args, **keywords):
+        return [2.0 * x for x in super().pose(*args, **keywords)]
+
+    def reactions(self, *args, **keywords):
+        return {name: 2.0 * wrench.force for name, wrench in super().reactions(*args, **keywords).items()}
+
+
+def test_a_derived_class_may_have_methods_of_its_own():
+    plain = compiled_example("double_pendulum")
+    _, (t, q, u) = states(plain)
+    dynamics, x = Doubled(plain.system), np.array([1.0, -2.0])
+    for _ in range(3):
+        np.testing.assert_array_equal(dynamics.acceleration(t, q, u), 2.0 * plain.acceleration(t, q, u))
+        loaded = plain.acceleration(t, q, u, effort=x)
+        np.testing.assert_array_equal(dynamics.acceleration(t, q, u, effort=x), 2.0 * loaded)
+        np.testing.assert_array_equal(dynamics.pose("lower", t, q)[1], 2.0 * plain.pose("lower", t, q)[1])
+        forces = dynamics.reactions(t, q, u)
+        np.testing.assert_array_equal(forces["elbow"], 2.0 * plain.reactions(t, q, u)["elbow"].force)

@@ -398,7 +398,8 @@ class Dynamics(DerivativeMethods, FrameMethods, SteppedSystem, ExchangedSystem):
             plain = function = PlainReactions(self, request, u_dot is not None)
             if is_text:
                 known[key] = function = make_reactions(plain, plain)
-            if is_text and key == ALL_REACTIONS:  # later calls have options, or what machine code does not take
+            is_own = type(self).reactions is Dynamics.reactions
+            if is_own and is_text and key == ALL_REACTIONS:  # later calls have options, or are not for machine code
                 self.__dict__["reactions"] = make_reactions(plain, self.reactions)
         wrenches: dict[str, Wrench] = function(t, q, u, u_dot, z=z, p=p, inputs=inputs)
         return wrenches

@@ -55,6 +55,8 @@ class Fast:
     def __get__(self, dynamics: Any, owner: type | None = None) -> Any:
         if dynamics is None:
             return self
+        if getattr(type(dynamics), self.name) is not self:  # a derived class has a method of its own, which calls this
+            return self.method.__get__(dynamics)
         function = dynamics.__dict__[self.name] = self.make(dynamics)
         return function
 
@@ -77,7 +79,8 @@ def fast(method: F) -> F:
 
 def plain_method(dynamics: Dynamics, name: str) -> Function:
     """A method that is marked as ``Fast`` itself; it takes all calls."""
-    method: Function = getattr(type(dynamics), name).method.__get__(dynamics)
+    own = (base.__dict__.get(name) for base in type(dynamics).__mro__)
+    method: Function = next(each for each in own if isinstance(each, Fast)).method.__get__(dynamics)
     return method
 
 
