@@ -220,11 +220,14 @@ def test_the_better_code_is_kept_though_the_process_ends(tmp_path):
     """A process that ends while it still gathers what it wants leaves it to another one."""
     model = "d = kn.compile(kn.load('stewart_platform.yaml')); s = d.initial"
     gathers = "from kinode.jit.tiers import better_code; better_code.MOMENT = 600.0"
-    script = f"{gathers}; import kinode as kn; {model}; d.acceleration(s.t, s.q, s.u)"
+    tells = "print(*(wanted.entry for wanted, _ in better_code._known[0]._asked))"
+    script = f"{gathers}; import kinode as kn; {model}; d.acceleration(s.t, s.q, s.u); {tells}"
     environment = {**os.environ, "KINODE_TIERS": "1", "KINODE_CACHE_DIR": str(tmp_path), "PYTHONPATH": str(SOURCE)}
-    subprocess.run([sys.executable, "-c", script], env=environment, cwd=EXAMPLES, check=True)
-    before = len(list((tmp_path / "kinode-kernels").iterdir()))
-    assert wait_until(lambda: len(list((tmp_path / "kinode-kernels").iterdir())) > before)
+    done = subprocess.run(
+        [sys.executable, "-c", script], env=environment, cwd=EXAMPLES, check=True, stdout=subprocess.PIPE, text=True
+    )
+    asked, folder = done.stdout.split(), tmp_path / "kinode-kernels"
+    assert asked and wait_until(lambda: all((folder / entry).is_file() for entry in asked))
 
 
 class Terminal(io.StringIO):
