@@ -1,7 +1,7 @@
 # Everything a developer or a visitor runs. Each target installs what it needs into .venv, once.
 #   make demo          install kinode, simulate a camera on a ship in a seaway, write its report
 #   make studio        build the page once, and draw: a gallery of examples, or MODEL=axis.yaml
-#   make test          the whole test suite: about nine minutes on 2 quiet cores, some 850 processor seconds
+#   make test          the whole test suite: about ten minutes on 2 quiet cores, some 1,000 processor seconds
 #   make test-fast     the tests that are not marked slow: a minute and a half on 2 cores, the first time two and a half
 #   make test-nightly  the whole suite on new random examples, a short run of the benchmarks, the site;
 #                      ONLY=frameworks: functions for JAX and PyTorch, installs both, some 500 MB;
