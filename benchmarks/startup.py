@@ -1,4 +1,4 @@
-"""Rows about the time until something happens: importing, and from a URDF file to the first acceleration.
+"""Rows about the time until something happens: importing, and from a description to the first acceleration.
 
 Each measurement is a fresh process that reports the seconds from its first line to its last; starting the interpreter
 is in neither side. "Cold" means an empty kernel cache, "warm" one that an earlier process filled.
@@ -12,11 +12,9 @@ import shutil
 import subprocess
 import sys
 import tempfile
-from collections.abc import Callable
-from pathlib import Path
 
 from measure import Row, Side
-from models import chain, robot
+from models import chain
 
 IMPORT = "import {module}"
 OURS = """
@@ -26,14 +24,6 @@ system = kn.load({path!r})
 dynamics = kn.compile(system)
 n = dynamics.n_u
 result = dynamics.acceleration(0.0, np.full(n, 0.3), np.full(n, 0.2))
-"""
-PINOCCHIO = """
-import pinocchio as pin
-import numpy as np
-model = pin.buildModelFromUrdf({path!r})
-data = model.createData()
-n = model.nv
-result = pin.aba(model, data, np.full(n, 0.3), np.full(n, 0.2), np.zeros(n))
 """
 FRAME = """
 import time
@@ -74,12 +64,6 @@ def side(body: str, cold: bool = False, clock: str = "perf_counter") -> Side:
     return Side(time, fresh(body, cache)[1] or None)
 
 
-def first_acceleration(path: Path, cold: bool) -> tuple[Callable[[], Side], Callable[[], Side]]:
-    """From the file to the first acceleration, ours and Pinocchio's; that they agree is checked with other rows."""
-    ours, peer = OURS.format(path=str(path)), PINOCCHIO.format(path=str(path))
-    return lambda: unchecked(side(ours, cold)), lambda: unchecked(side(peer))
-
-
 def unchecked(made: Side) -> Side:
     """The side without its value."""
     return Side(made.time)
@@ -93,11 +77,6 @@ def limit(seconds: float) -> Side:
 def rows() -> list[Row]:
     """The rows of this file."""
     found = []
-    for name, label, most in (("ur5_robot", "UR5", 1.5), ("talos_reduced", "Talos", 2.0)):
-        for cold, ratio in ((True, most), (False, 1.0)):
-            ours, peer = first_acceleration(robot(name), cold)
-            work = f"{label}: URDF to first acceleration, {'cold' if cold else 'warm cache'}"
-            found.append(Row(work, "pinocchio", ours, peer, ratio, at_most=True, unit="ms", rounds=7))
     for n in (100, 1000):
         body = OURS.format(path=str(chain(n)))
         found.append(
