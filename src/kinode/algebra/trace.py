@@ -302,26 +302,6 @@ def needed(outputs: Iterable[Scalar]) -> list[Traced]:
     return nodes
 
 
-def needed_with_uses(outputs: Iterable[Scalar]) -> tuple[list[Traced], list[int]]:
-    """The same, and how often each node is an operand or an output, by index; for most of a tape at a time."""
-    found = [x for x in outputs if type(x) is Traced]
-    if not found:
-        return [], []
-    last = max(x.index for x in found)
-    uses = [0] * (last + 1)
-    for x in found:
-        uses[x.index] += 1
-    nodes = []
-    for node in reversed(found[0].tape.nodes[: last + 1]):
-        if uses[node.index]:
-            nodes.append(node)
-            for arg in node.args:
-                if type(arg) is Traced:
-                    uses[arg.index] += 1
-    nodes.reverse()
-    return nodes, uses
-
-
 def replay(
     outputs: Iterable[Scalar], inputs: Mapping[tuple[str, int], Scalar], known: dict[int, Scalar] | None = None
 ) -> list[Scalar]:

@@ -126,11 +126,6 @@ def starting_value(spec: Spec) -> str:
     return value if unit == "1" else f"{value} {unit}"
 
 
-def first_values(cls: type[Any]) -> dict[str, str]:
-    """What a palette shows as the first values of a kind, ports and frames apart."""
-    return starting_fields(cls, {}, lambda: "n1", lambda _: "world", ())
-
-
 PLAIN = {"body": "bodies", "parameter": "parameters", "input": "inputs", "signal": "signals", "table": "tables",
          "frame": "frames", "drive": "drives"}  # fmt: skip
 FIRST = {

@@ -16,8 +16,6 @@ from typing import Any
 
 import numpy as np
 
-from kinode.algebra.scalars import Array
-from kinode.algebra.spatial import quaternion_from_rotation, rotation_from_rpy
 from kinode.editing.draft import GesturePlan, ModelDraft
 from kinode.editing.places import Path, split_box
 from kinode.errors import ArgumentError, Error
@@ -265,11 +263,6 @@ def write_axis(axis: Sequence[float]) -> str:
         if abs(abs(along) - 1.0) < ALONG:
             return letter if along > 0 else f"-{letter}"
     return "[" + ", ".join(format_number(x, 1e-4) for x in v) + "]"
-
-
-def rpy_quaternion(rpy: Sequence[float]) -> Array:
-    """The quaternion of rpy angles, scalar first."""
-    return np.asarray(quaternion_from_rotation(np.asarray(rotation_from_rpy(list(rpy)), dtype=float)), dtype=float)
 
 
 def _read_target(raw: Any) -> tuple[str, str]:

@@ -327,7 +327,6 @@ _READERS: Mapping[str, Callable[[Path], MeasuredColumns]] = {
 }
 _WORKBOOKS = (".xlsx", ".xlsm")
 _OTHERS = {".xls": "the format of Excel before 2007", ".ods": "OpenDocument", ".xlsb": "a binary form of Excel"}
-SUFFIXES = (".csv", ".tsv", ".txt", ".dat", *_WORKBOOKS, *_READERS)
 
 
 def read_columns(path: str | os.PathLike[str], sheet: str | int | None = None) -> MeasuredColumns:

@@ -28,7 +28,7 @@ import os
 import struct
 import threading
 from collections import deque
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
@@ -249,11 +249,6 @@ class FmuInstance:
         except Exception:  # it need not answer
             return False
         return answer.value != 0
-
-
-def name_values(entries: Mapping[str, FmuEntry], values: Mapping[str, float]) -> list[Entry]:
-    """Entries with their values, by the same names."""
-    return [(entry, values[name]) for name, entry in entries.items()]
 
 
 RTOL, ATOL = 1e-8, 1e-10

@@ -152,7 +152,6 @@ def reduce_rows(memory: ReduceMemory) -> int:
     return 0
 
 
-BLOCK_ENTRIES = 3  # of the table of blocks
 STEPS_AT_ONCE = 4096  # between two looks at whether the runs go on
 MADE, LEFT = 1, 2  # what became of a run; 0 while it was not made
 IS_LONG = 1000  # a code beside those of ``Outcome``
