@@ -2,7 +2,8 @@
 #   make demo          install kinode, simulate a camera on a ship in a seaway, write its report
 #   make studio        build the page once, and draw: a gallery of examples, or MODEL=axis.yaml
 #   make test          the whole test suite: about ten minutes on 2 quiet cores, some 1,000 processor seconds
-#   make test-fast     the tests that are not marked slow: a minute and a half on 2 cores, the first time two and a half
+#                      EXTRAS=test-all: beside Pinocchio, MuJoCo and in a browser too; installs 3.4 GB
+#   make test-fast     the tests that start no process and took at most 0.1 s in the last whole run
 #   make test-nightly  the whole suite on new random examples, a short run of the benchmarks, the site;
 #                      ONLY=frameworks: functions for JAX and PyTorch, installs both, some 500 MB;
 #                      ONLY=importers: FMUs in other importers and FMUs of others, installs some 30 MB
@@ -18,10 +19,13 @@ VENV    ?= .venv
 EXAMPLE ?= examples/ship_at_sea.py
 # A part of a target: make bench ONLY=loops.
 ONLY    ?=
+# What tests install: little for a visitor, everything in CI and at night; what then cannot be tried fails.
+EXTRAS  ?= $(if $(CI),test-all,test)
 # Extra arguments for pytest; `make test PYTEST="tests/model -x"` runs a part.
 PYTEST  ?= -n auto --dist worksteal
 
 BIN := $(VENV)/bin
+export KINODE_TESTS := $(patsubst test-%,%,$(EXTRAS))
 # -qq: errors only.
 PIP := $(BIN)/python -m pip install --disable-pip-version-check -qq
 SOURCES := src tests benchmarks examples tools $(wildcard docs/*.py)
@@ -40,26 +44,26 @@ studio: $(VENV)/.installed
 	@$(BIN)/python tools/build_player.py
 	@$(BIN)/kinode studio $(MODEL)
 
-test: $(VENV)/.installed-test
+test: $(VENV)/.installed-$(EXTRAS)
 	@$(BIN)/python tools/build_player.py --try
 	@$(BIN)/python -m pytest $(PYTEST)
 
-test-fast: $(VENV)/.installed-test
+test-fast: $(VENV)/.installed-$(EXTRAS)
 	@$(BIN)/python tools/build_player.py --try
 	@$(BIN)/python -m pytest -m "not slow" $(PYTEST)
 
 ifeq ($(ONLY),frameworks)
 # torch of one version: the newest one may come with the libraries of graphics cards, several GB.
-test-nightly: $(VENV)/.installed-test
+test-nightly: $(VENV)/.installed-test-all
 	@$(PIP) "jax>=0.4.34" "torch==2.13.0"
 	@KINODE_FRAMEWORKS=1 $(BIN)/python -m pytest tests/frameworks
 else ifeq ($(ONLY),importers)
-test-nightly: $(VENV)/.installed-test
+test-nightly: $(VENV)/.installed-test-all
 	@$(PIP) libcosimpy ecospy tbb pythonfmu pythonfmu3
 	@KINODE_IMPORTERS=1 $(BIN)/python -m pytest tests/fmu_importers
 else ifeq ($(ONLY),)
 # New random examples in every run; what fails is printed with how to repeat it.
-test-nightly: $(VENV)/.installed-test $(VENV)/.installed-bench docs
+test-nightly: $(VENV)/.installed-test-all $(VENV)/.installed-bench docs
 	@HYPOTHESIS_PROFILE=nightly $(BIN)/python -m pytest $(PYTEST)
 	@$(BIN)/python benchmarks/run.py --only "UR5: (forward|inverse) dynamics"
 	@$(BIN)/python benchmarks/circuits.py --quick
@@ -94,10 +98,10 @@ docs: $(VENV)/.installed-docs
 	@echo "The site is in site/: open site/index.html in a browser."
 
 ifeq ($(ONLY),pages)
-refresh: $(VENV)/.installed-test
+refresh: $(VENV)/.installed-test-all
 	@$(BIN)/python docs/pages.py
 else ifeq ($(ONLY),pictures)
-refresh: $(VENV)/.installed-test
+refresh: $(VENV)/.installed-test-all
 	@$(BIN)/python tools/build_player.py
 	@$(BIN)/python docs/make_pictures.py
 	@$(BIN)/python docs/player_pictures.py

@@ -6,14 +6,15 @@ import sys
 from pathlib import Path
 
 import pytest
+from c_compiler import find_compiler
 from example_counts import is_fixed
-from find_slow import is_listed
+from fast_set import SlowTests, find_uses
 from hypothesis import HealthCheck, settings
+from peers import MissingPeers, cannot_try
 from run_summary import RunSummary
 from worker_order import choose_workers, count_cores, order
 
 ROOT = Path(__file__).resolve().parent.parent
-SLOW = frozenset((ROOT / "tests" / "slow_tests.txt").read_text(encoding="utf-8").splitlines())
 
 # Set before kinode or matplotlib is imported; xdist workers inherit them.
 os.environ.setdefault("KINODE_CACHE_DIR", str(ROOT / ".cache" / "kinode-tests"))
@@ -43,6 +44,15 @@ gc.set_threshold(100_000, 20, 10)
 def pytest_configure(config):
     cache = Path(os.environ["KINODE_CACHE_DIR"]) / "kinode-kernels"
     config.pluginmanager.register(RunSummary(cache), "run summary")
+    config.pluginmanager.register(MissingPeers(), "missing peers")
+
+
+@pytest.fixture(scope="session")
+def compiler():
+    """The command of a C compiler: the system's, or zig's."""
+    if not (command := find_compiler()):
+        cannot_try("no C compiler on this machine")
+    return command
 
 
 @pytest.fixture(scope="session")
@@ -92,10 +102,14 @@ def pytest_collection_finish():
 
 
 def pytest_collection_modifyitems(config, items):
-    """Mark the slow tests, which ``support/find_slow.py`` lists; leave those for the night to runs at night."""
+    """Mark what tests use and which are slow, by ``support/fast_set.py``; leave the night's to the night."""
+    slow = SlowTests()
     for item in items:
-        if is_listed(item.nodeid, SLOW):
-            item.add_marker(pytest.mark.slow)
+        definitions = item._fixtureinfo.name2fixturedefs
+        fixtures = {name: definitions[name][-1].func for name in item.fixturenames if definitions.get(name)}
+        uses = find_uses(item.function, fixtures)
+        for name in (*uses, *(["slow"] if uses or slow.took_long(item.nodeid) else [])):
+            item.add_marker(name)
     if is_fixed():
         late = [item for item in items if item.get_closest_marker("nightly")]
         config.hook.pytest_deselected(items=late)

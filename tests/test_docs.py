@@ -6,7 +6,6 @@ has the examples beside it.  A ``yaml`` block that starts with ``kinode:`` is a 
 
 import doctest
 import importlib
-import os
 import re
 import runpy
 import shutil
@@ -16,6 +15,7 @@ from unittest.mock import patch
 
 import numpy as np
 import pytest
+from peers import cannot_try
 from player_pages import SCRIPTS as SHOWN
 
 import kinode as kn
@@ -79,8 +79,8 @@ def shows_a_player(page):
 
 @pytest.mark.parametrize("page", RUN, ids=name)
 def test_page(page, workplace):
-    if shows_a_player(page) and not PLAYER.exists() and not os.environ.get("CI"):
-        pytest.skip("the player is not built: python tools/build_player.py")
+    if shows_a_player(page) and not PLAYER.exists():
+        cannot_try("the player is not built: python tools/build_player.py")
     for block, real in outputs(page):
         found = differ(block.text, real)
         assert found is None, f"{name(page)}:{block.line}: {found}\n`python docs/pages.py {name(page)}` writes it"

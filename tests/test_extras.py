@@ -17,7 +17,7 @@ from small_fmus import make_fmu
 
 ROOT = Path(__file__).resolve().parents[1]
 PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
-TOOLS = {"test", "bench", "docs", "lint"}  # for those who work on kinode
+TOOLS = {"test", "test-all", "bench", "docs", "lint"}  # for those who work on kinode
 MODULES = {"mujoco-core": "mujoco", "pycollada": "collada"}  # where names differ
 EXTRAS = {name: deps for name, deps in PROJECT["optional-dependencies"].items() if name not in TOOLS}
 PACKAGES = sorted({re.split(r"[<>=~\[]", dep)[0] for deps in EXTRAS.values() for dep in deps} - {"kinode"})

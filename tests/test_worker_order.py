@@ -1,8 +1,7 @@
 """Who does what in a run of the tests by several workers."""
 
 import pytest
-from find_slow import BROWSER
-from worker_order import choose_workers, order
+from worker_order import BROWSER, choose_workers, order
 
 NAMES = [f"tests/a.py::{k}" for k in range(5)] + [f"{BROWSER}b.py::{k}" for k in range(3)] + ["tests/z.py::0"]
 

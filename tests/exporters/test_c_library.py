@@ -27,7 +27,7 @@ from kinode.tasks.start_argument import find_start
 EXAMPLES = Path(__file__).resolve().parents[2] / "examples"
 ALLOWED = {"stack_chk_fail"}
 MATHEMATICS = {*LIBRARY, "sqrt", "floor", "ceil", "fabs", "fmin", "fmax"}
-pytestmark = pytest.mark.skipif(not find_compiler(), reason="there is no C compiler")
+pytestmark = pytest.mark.usefixtures("compiler")
 
 
 CASES = {

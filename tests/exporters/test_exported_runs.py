@@ -25,7 +25,7 @@ from kinode.ode.method_table import METHODS
 from support import fmu_runs
 
 fmpy = pytest.importorskip("fmpy")
-pytestmark = pytest.mark.skipif(not fmu_runs.has_host_compiler(), reason="no C compiler on this machine")
+pytestmark = pytest.mark.usefixtures("compiler")
 
 EXAMPLES = sorted(path.stem for path in fmu_runs.EXAMPLES.glob("*.yaml"))
 TOLERANCES = {"rtol": 1e-9, "atol": 1e-11}

@@ -8,7 +8,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 from c_compiler import ARGUMENTS as SIGNATURE
-from c_compiler import compile_library, find_compiler
+from c_compiler import compile_library
 from rolled_models import random_tree
 
 import kinode as kn
@@ -29,7 +29,7 @@ from kinode.simulation.run_kernels import RATE_BY_STATE
 EXAMPLES = sorted((Path(__file__).resolve().parents[2] / "examples").glob("*.yaml"))
 WITH_DERIVATIVES = {"pendulum", "four_bar", "backlash_axis", "spinning_top"}
 LOOPS = ("advance_adaptive", "advance_fixed", "advance_implicit", "advance_adaptive_plain")
-pytestmark = pytest.mark.skipif(not find_compiler(), reason="there is no C compiler")
+pytestmark = pytest.mark.usefixtures("compiler")
 
 
 def kernels_of(dynamics):

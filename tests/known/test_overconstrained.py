@@ -17,7 +17,6 @@ from functools import cache
 
 import numpy as np
 import pytest
-from c_compiler import find_compiler
 from c_models import LoadedModel
 from mechanisms import bricard
 
@@ -201,7 +200,7 @@ def test_the_stepper_turns_bennetts_linkage():
     assert np.abs(stepper.q - end).max() < 1e-7 and stepper.singular_passes == 0
 
 
-@pytest.mark.skipif(not find_compiler(), reason="no C compiler on this machine")
+@pytest.mark.usefixtures("compiler")
 def test_a_library_in_c_turns_bennetts_linkage(tmp_path):
     names, times = ["r3.q", "r0.q", "r2.q", "r1.q"], np.linspace(1.0, 10.0, 10)  # as C orders them: r1 closes the loop
     model = LoadedModel(compiled("bennett3").system, tmp_path, rtol=1e-9, atol=1e-10, outputs=names)

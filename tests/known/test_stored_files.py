@@ -22,7 +22,6 @@ from base64 import b64decode
 import numpy as np
 import pytest
 import stored_files
-from c_compiler import find_compiler
 from c_models import LoadedModel
 from compare_platforms import LIMIT, find_worst
 from stored_files import FOLDER
@@ -177,7 +176,7 @@ def find_face(folder, name):
     )
 
 
-@pytest.mark.skipif(not find_compiler(), reason="there is no C compiler")
+@pytest.mark.usefixtures("compiler")
 @pytest.mark.parametrize("name", choose(LIBRARIES, 1))
 def test_libraries_in_c_are_as_they_were(name, tmp_path):
     stored = FOLDER / "exports" / name
@@ -188,7 +187,7 @@ def test_libraries_in_c_are_as_they_were(name, tmp_path):
 
 
 @pytest.mark.nightly
-@pytest.mark.skipif(not find_compiler(), reason="there is no C compiler")
+@pytest.mark.usefixtures("compiler")
 @pytest.mark.parametrize("name", LIBRARIES)
 def test_stored_libraries_in_c_compile(name, tmp_path):
     old = LoadedModel(None, shutil.copytree(FOLDER / "exports" / name, tmp_path / name))
@@ -209,7 +208,7 @@ def test_stored_fmus_are_opened(version):
 
 
 @pytest.mark.nightly
-@pytest.mark.skipif(not find_compiler(), reason="there is no C compiler")
+@pytest.mark.usefixtures("compiler")
 @pytest.mark.parametrize("version", stored_files.FMU_VERSIONS)
 def test_fmus_describe_themselves_as_they_did(version, tmp_path):
     """Variables, their references and their dependencies; not the identity and the time of writing."""

@@ -1,11 +1,10 @@
 """The player's own tests, by node: vitest.  Its types are checked by ``make lint``."""
 
-import os
 import subprocess
 import sys
 from pathlib import Path
 
-import pytest
+from peers import cannot_try
 
 ROOT = Path(__file__).parents[2]
 WEB = ROOT / "web"
@@ -17,7 +16,7 @@ def test_the_player_in_typescript():
     program = "node_modules/vitest/vitest.mjs"
     if not (WEB / program).exists():
         message = "the player's packages are not installed: python tools/build_player.py"
-        pytest.fail(message) if os.environ.get("CI") else pytest.skip(message)
+        cannot_try(message)
     node, _ = build_player.find_node()
     done = subprocess.run(
         [*node, program, "run", "--reporter=dot", "--pool=threads"], cwd=WEB, capture_output=True, text=True

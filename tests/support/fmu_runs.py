@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import shutil
 import subprocess
 import sys
 import time
@@ -213,8 +212,3 @@ def run_under_wine(system: kn.System, folder: Path, steps: int, length: float) -
     settings = {**os.environ, "WINEDEBUG": "-all", "WINEPREFIX": str(folder / "prefix")}
     subprocess.run(["wine", "host.exe"], cwd=folder, env=settings, check=True, capture_output=True, timeout=500)
     return np.fromfile(folder / "states.bin").reshape(steps, n)
-
-
-def has_host_compiler() -> bool:
-    """Whether this machine can compile for itself."""
-    return any(shutil.which(name) for name in ("cc", "gcc", "clang"))

@@ -61,11 +61,6 @@ def what_is_missing():
     return "" if PLAYER.exists() else "the player is not built: python tools/build_player.py"
 
 
-def must_run():
-    """Whether a test without a browser fails rather than being skipped."""
-    return bool(os.environ.get("CI"))
-
-
 def simulated(example):
     """The run of an example over its own span, or the one that a script makes."""
     if example.endswith(".py"):

@@ -3,7 +3,8 @@
 The cost is told by the clock and in processor seconds of the workers and of the processes that they waited for
 (compilers, browsers, servers), with the share of the processors that lay idle: a clock time alone says nothing of a
 machine that is busy with something else.  The cache of machine code is told since a first run fills it.  Skipped tests
-are counted by reason, each with the command that gets them tried where there is one.
+are counted by reason, each with the command that gets them tried where there is one.  A whole run also writes down
+what each test took, for the choice of the fast ones.
 """
 
 import os
@@ -13,6 +14,7 @@ from collections import Counter
 from pathlib import Path
 
 import pytest
+from fast_set import write_record
 from worker_order import count_cores
 
 # What a reason speaks of, what the tests need, and how to get it.
@@ -26,6 +28,7 @@ CURES = (
     (r"KINODE_FRAMEWORKS", "of functions for JAX and PyTorch", "make test-nightly ONLY=frameworks"),
     (r"KINODE_IMPORTERS", "of FMUs in other importers", "make test-nightly ONLY=importers"),
     (r"could not import '([\w.]+)'", "", "pip install {}"),
+    (r"is not installed", "", "make test EXTRAS=test-all"),
     (r"player is not built", "of pages", "python tools/build_player.py"),
 )
 
@@ -54,6 +57,13 @@ def group_skips(reasons):
     return lines
 
 
+def is_whole(config):
+    """Whether all tests were asked for."""
+    option = config.option
+    chosen = option.markexpr or option.keyword or option.collectonly or option.maxfail or getattr(option, "lf", False)
+    return not chosen and config.args == config.getini("testpaths")
+
+
 class RunSummary:
     """A plugin of pytest: in the controller, in a worker, or in the one process of a run without workers."""
 
@@ -63,6 +73,7 @@ class RunSummary:
         self.cached = self.cache_entries()
         self.workers = 0.0
         self.nightly = 0
+        self.seconds = {}  # of each test, with those of the processes that it waited for
 
     def cache_entries(self):
         """Name and time of each entry of the cache of machine code."""
@@ -74,14 +85,27 @@ class RunSummary:
     def pytest_deselected(self, items):
         self.nightly += sum(item.get_closest_marker("nightly") is not None for item in items)
 
+    @pytest.hookimpl(wrapper=True)
+    def pytest_runtest_protocol(self, item):
+        before = processor_seconds()
+        result = yield
+        self.seconds[item.nodeid] = processor_seconds() - before
+        return result
+
+    @pytest.hookimpl(trylast=True)  # workers have ended by then
     def pytest_sessionfinish(self, session):
-        if hasattr(session.config, "workeroutput"):
-            session.config.workeroutput.update(processor_seconds=processor_seconds(), nightly=self.nightly)
+        config = session.config
+        if hasattr(config, "workeroutput"):
+            spent = {"processor_seconds": processor_seconds(), "nightly": self.nightly, "seconds": self.seconds}
+            config.workeroutput.update(spent)
+        elif is_whole(config) and self.seconds:
+            write_record(self.seconds)
 
     @pytest.hookimpl(optionalhook=True)  # of pytest-xdist: a worker has ended
     def pytest_testnodedown(self, node):
         output = getattr(node, "workeroutput", {})
         self.workers += output.get("processor_seconds", 0.0)
+        self.seconds.update(output.get("seconds", {}))
         self.nightly = max(self.nightly, output.get("nightly", 0))  # each worker collects all tests
 
     def pytest_terminal_summary(self, terminalreporter):

@@ -42,9 +42,8 @@ def test_python_with_any_name(words):
     assert function(0.0, [0.3], [0.0], [0.0])["M"] == [[pytest.approx(0.01 + 2.0 * 0.25)]]
 
 
-@pytest.mark.skipif(COMPILER is None, reason="no C compiler")
 @pytest.mark.parametrize("words", [*HOSTILE, "main", "exit", "sin", "int", "malloc"])
-def test_c_with_any_name(words, tmp_path):
+def test_c_with_any_name(words, tmp_path, compiler):
     """Without its comments the same text but for the function's name; it compiles without a warning."""
     words = accepted(words)
     texts = []
@@ -53,14 +52,14 @@ def test_c_with_any_name(words, tmp_path):
         file.write_text(equations(name).c(), encoding="utf-8")
         texts.append(
             subprocess.run(
-                [COMPILER, "-std=c99", "-trigraphs", "-E", "-P", file], capture_output=True, text=True, check=True
+                [*compiler, "-std=c99", "-trigraphs", "-E", "-P", file], capture_output=True, text=True, check=True
             ).stdout
         )
     assert re.sub(r"void \w+_equations\(", "void f(", texts[0]) == re.sub(r"void \w+_equations\(", "void f(", texts[1])
     file.write_text(equations(words).c(), encoding="utf-8")
     subprocess.run(
         [
-            COMPILER,
+            *compiler,
             "-std=c99",
             "-Wall",
             "-Wextra",

@@ -14,7 +14,7 @@ from kinode.simulation.time_events import find_law_times
 from support import fmu_runs
 
 fmpy = pytest.importorskip("fmpy")
-pytestmark = pytest.mark.skipif(not fmu_runs.has_host_compiler(), reason="no C compiler on this machine")
+pytestmark = pytest.mark.usefixtures("compiler")
 
 NAMES = sorted(path.stem for path in fmu_runs.EXAMPLES.glob("*.yaml"))
 LIMITS = {"ModelExchange": 1e-6, "CoSimulation": 1e-7}

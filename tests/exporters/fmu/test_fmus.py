@@ -19,7 +19,7 @@ from kinode.structure import loop_closure
 from support import fmu_runs
 
 fmpy = pytest.importorskip("fmpy")
-pytestmark = pytest.mark.skipif(not fmu_runs.has_host_compiler(), reason="no C compiler on this machine")
+pytestmark = pytest.mark.usefixtures("compiler")
 
 KINDS = ("ModelExchange", "CoSimulation")
 QUICK = {"platforms": "host", "optimization": "-O0"}

@@ -8,7 +8,7 @@ import kinode as kn
 from support import fmu_runs
 
 fmpy = pytest.importorskip("fmpy")
-pytestmark = pytest.mark.skipif(not fmu_runs.has_host_compiler(), reason="no C compiler on this machine")
+pytestmark = pytest.mark.usefixtures("compiler")
 
 LINKS = 80
 OUTPUTS = ["tip.position", "pin0.reaction.moment"]

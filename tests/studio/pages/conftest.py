@@ -3,7 +3,8 @@
 import pytest
 from page_patience import settle
 from page_pool import PagePool
-from player_pages import ROOT, must_run, one_of, what_is_missing
+from peers import cannot_try
+from player_pages import ROOT, one_of, what_is_missing
 
 from kinode.player.film import find_chromium
 
@@ -19,7 +20,7 @@ def browser():
     """Chromium; where there is none the test is skipped, or fails in CI."""
     missing = what_is_missing()
     if missing:
-        (pytest.fail if must_run() else pytest.skip)(missing)
+        cannot_try(missing)
     from playwright.sync_api import sync_playwright
 
     with sync_playwright() as driver:

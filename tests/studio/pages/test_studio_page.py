@@ -6,7 +6,8 @@ import numpy as np
 import pytest
 from page_access import AXE, check_access
 from page_patience import expect, says, shows
-from player_pages import ROOT, must_run
+from peers import cannot_try
+from player_pages import ROOT
 from studio_hands import studio
 
 import kinode as kn
@@ -155,7 +156,7 @@ def test_a_read_only_model_is_shown_and_not_changed(wide, axis):
 @pytest.mark.parametrize("scheme, width", [("light", 1440), ("dark", 1440), ("light", 700)])
 def test_there_is_no_serious_fault_of_accessibility(make_page, axis, scheme, width):
     if not AXE.exists():
-        (pytest.fail if must_run() else pytest.skip)("axe-core is not installed: python tools/build_player.py")
+        cannot_try("axe-core is not installed: python tools/build_player.py")
     page = make_page(scheme=scheme, width=width, height=900)
     with studio(page, axis) as hands:
         hands.wait_for_run("elbow.q")
