@@ -7,24 +7,8 @@ from page_readings import near, number, pictured, seek, show, si
 
 from kinode.views.plots.mode_strips import find_strips
 
-EXAMPLES = ["motor_axis", "brake_arm", "excavator"]
 
-
-@pytest.fixture(params=EXAMPLES)
-def example(request):
-    return request.param
-
-
-@pytest.fixture
-def opened(example, make_page, open_run, pages):
-    """The page of an example, its run, and states of which the page has a picture: it is linear between those."""
-    page = open_run(make_page(), example)
-    run = pages.run(example)
-    return page, run, pictured(page, run)
-
-
-def test_the_time_bar_the_stage_and_the_lines_in_plots(opened):
-    page, run, states = opened
+def check_the_time_bar_the_stage_and_the_lines_in_plots(page, run, states):
     span = float(run.t[-1] - run.t[0])
     for k in states:
         t = float(run.t[k])
@@ -40,8 +24,7 @@ def test_the_time_bar_the_stage_and_the_lines_in_plots(opened):
             assert place / width == pytest.approx((t - run.t[0]) / span, abs=3e-3)
 
 
-def test_the_legends_of_plots(opened):
-    page, run, states = opened
+def check_the_legends_of_plots(page, run, states):
     for k in states:
         seek(page, run.t[k])
         legend = page.evaluate(read.LEGEND)
@@ -51,8 +34,7 @@ def test_the_legends_of_plots(opened):
             assert si(text, unit) == pytest.approx(value, abs=slack), (name, k)
 
 
-def test_the_table_of_values(opened):
-    page, run, states = opened
+def check_the_table_of_values(page, run, states):
     show(page, "Values")
     names = set(run.system.joints)
     for k in states:
@@ -66,9 +48,8 @@ def test_the_table_of_values(opened):
             assert value == pytest.approx(expected, abs=slack), (name, k)
 
 
-def test_the_table_of_a_joint(opened):
+def check_the_table_of_a_joint(page, run, states):
     """Force and moment in the joint's axes, with their parts, as ``run.reaction`` gives them."""
-    page, run, states = opened
     joint = list(run.system.joints)[-1]
     page.evaluate("(name) => kinodePlayer.select({ kind: 'joint', name })", joint)
     for k in states:
@@ -85,9 +66,8 @@ def test_the_table_of_a_joint(opened):
             assert shown[3] == pytest.approx(np.linalg.norm(loads[k]), abs=6e-4 * peak)
 
 
-def test_the_stickers_of_the_circuit(opened):
+def check_the_stickers_of_the_circuit(page, run, states):
     """Every speed and every force on the links is one of kinode's."""
-    page, run, states = opened
     show(page, "Circuit")
     links = page.evaluate(
         """() => kinodePlayer.main.header.diagram.links.filter((link) => link.kind === "vector")
@@ -105,8 +85,7 @@ def test_the_stickers_of_the_circuit(opened):
             assert force == pytest.approx(nearest, rel=8e-3, abs=1e-3 * np.abs(values).max())
 
 
-def test_the_terms_of_equations_balance(opened):
-    page, _, _ = opened
+def check_the_terms_of_equations_balance(page, run, states):
     if not page.evaluate("() => kinodePlayer.panels.has('Equations')"):
         return
     show(page, "Equations")
@@ -116,6 +95,20 @@ def test_the_terms_of_equations_balance(opened):
             values = [side * number(text) for side, text in terms]
             if np.isfinite(values).all() and values:
                 assert sum(values) == pytest.approx(0.0, abs=6e-3 * np.abs(values).sum() + 1e-6)
+
+
+@pytest.mark.parametrize("example", ["motor_axis", "brake_arm", "excavator"])
+def test_all_views(example, make_page, open_run, pages):
+    """One load of a page; at states of which it has a picture: it is linear between those."""
+    page = open_run(make_page(), example)
+    run = pages.run(example)
+    states = pictured(page, run)
+    check_the_time_bar_the_stage_and_the_lines_in_plots(page, run, states)
+    check_the_legends_of_plots(page, run, states)
+    check_the_table_of_values(page, run, states)
+    check_the_table_of_a_joint(page, run, states)
+    check_the_stickers_of_the_circuit(page, run, states)
+    check_the_terms_of_equations_balance(page, run, states)
 
 
 def test_the_words_of_strips(make_page, open_run, pages):

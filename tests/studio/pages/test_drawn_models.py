@@ -53,6 +53,7 @@ def draw_manipulator(hands):
     hands.fill({"gravity": "[0, -9.80665, 0]", "run.until": "5 s"})
 
 
+@pytest.mark.nightly  # the same hands as below, on another model
 def test_the_manipulator_of_the_paper_is_drawn_and_has_its_numbers(large, tmp_path):
     file = tmp_path / "manipulator.yaml"
     with studio(large, file) as hands:
@@ -100,6 +101,7 @@ def draw_motor_axis(hands):
     hands.fill(law="1.2*smoothstep(t, 0.2, 1.2) - 0.6*smoothstep(t, 2, 2.6)")
 
 
+@pytest.mark.nightly  # the same hands as below, on another model
 def test_a_motor_with_gear_arm_and_controller_is_drawn(large, tmp_path):
     file = tmp_path / "motor_axis.yaml"
     with studio(large, file) as hands:

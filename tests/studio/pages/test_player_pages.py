@@ -63,7 +63,17 @@ def projected(points, found):
     return np.stack([(x + 1) / 2 * found["width"], (1 - y) / 2 * found["height"]], axis=1)
 
 
-@pytest.mark.parametrize("example", [*EXAMPLES, *SCRIPTS])
+# What differs in a scene: the others are drawn at night.
+SCENES = {
+    "rlc": "no bodies", "pendulum": "one joint", "slider_crank": "a closed loop", "spinning_shell": "a free body",
+    "excavator": "cylinders and a network", "stewart_platform": "many loops", "strut": "springs",
+    "ur5_path.py": "meshes, by a script",
+}  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    "example", [pytest.param(x, marks=() if x in SCENES else pytest.mark.nightly) for x in (*EXAMPLES, *SCRIPTS)]
+)
 def test_an_example_is_drawn(example, page, open_run, pages):
     """3D is not blank, points are at kinode's projected positions, the cursor is the same everywhere."""
     open_run(page, example)
