@@ -6,7 +6,8 @@
 #   make test-fast     the tests that start no process and took at most 0.1 s in the last whole run
 #   make test-nightly  the whole suite on new random examples, a short run of the benchmarks, the site;
 #                      ONLY=frameworks: functions for JAX and PyTorch, installs both, some 500 MB;
-#                      ONLY=importers: FMUs in other importers and FMUs of others, installs some 30 MB
+#                      ONLY=importers: FMUs in other importers and FMUs of others, installs some 30 MB;
+#                      ONLY=mutations: which single faults in the source the tests notice; SEED=2 draws others
 #   make lint          ruff and the strict type checkers, of Python and of the player
 #   make docs          the documentation site, in site/
 #   make bench         the table against the peers; ONLY=loops, circuits, events, stiff or loads: a table of that
@@ -19,6 +20,7 @@ VENV    ?= .venv
 EXAMPLE ?= examples/ship_at_sea.py
 # A part of a target: make bench ONLY=loops.
 ONLY    ?=
+SEED    ?= 1
 # What tests install: little for a visitor, everything in CI and at night; what then cannot be tried fails.
 EXTRAS  ?= $(if $(CI),test-all,test)
 # Extra arguments for pytest; `make test PYTEST="tests/model -x"` runs a part.
@@ -61,6 +63,10 @@ else ifeq ($(ONLY),importers)
 test-nightly: $(VENV)/.installed-test-all
 	@$(PIP) libcosimpy ecospy tbb pythonfmu pythonfmu3
 	@KINODE_IMPORTERS=1 $(BIN)/python -m pytest tests/fmu_importers
+else ifeq ($(ONLY),mutations)
+test-nightly: $(VENV)/.installed-test-all
+	@$(PIP) coverage
+	@$(BIN)/python tools/mutations.py night $(SEED)
 else ifeq ($(ONLY),)
 # New random examples in every run; what fails is printed with how to repeat it.
 test-nightly: $(VENV)/.installed-test-all $(VENV)/.installed-bench docs
@@ -70,7 +76,7 @@ test-nightly: $(VENV)/.installed-test-all $(VENV)/.installed-bench docs
 	@$(BIN)/python benchmarks/events.py --quick
 else
 test-nightly:
-	$(error make test-nightly takes ONLY=frameworks or ONLY=importers, not ONLY=$(ONLY))
+	$(error make test-nightly takes ONLY=frameworks, importers or mutations, not ONLY=$(ONLY))
 endif
 
 # The programs of the groups; BENCH="--quick" gives one an argument.

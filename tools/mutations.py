@@ -1,0 +1,359 @@
+"""What the tests notice: single faults put into the source, one at a time.
+
+    python tools/mutations.py record          which tests run which line: the fast set once, under coverage
+    python tools/mutations.py draw SEED       100 faults in lines that the fast set runs, as a table
+    python tools/mutations.py try TABLE       each fault by the fast tests that run its line; who notices it
+    python tools/mutations.py whole TABLE     those that no fast test notices, by the whole suite
+    python tools/mutations.py night SEED      all of this, for the faults by hand and those of a seed
+
+A fault is one change of one line in the body of a function: a sign, a comparison, an index, a constant, a term that is
+dropped.  To try it, a process in which the tests are collected is forked; the fork exchanges the code of the function,
+and its text for the translator of loops, and runs the tests with an empty cache of machine code, the quick ones first,
+until one fails.  What a module computes while it is imported is as before: what ``whole`` tries, it writes into a copy
+of the source.  A fault after which tests run more than ten times as long as they did counts as noticed.
+
+Faults chosen by hand stand in ``tests/faults.tsv``, in the form that ``draw`` writes.
+"""
+
+from __future__ import annotations
+
+import argparse
+import ast
+import gc
+import json
+import linecache
+import os
+import random
+import shutil
+import signal
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Iterator
+from pathlib import Path
+from types import CodeType, FunctionType
+from typing import NamedTuple
+
+import pytest
+
+ROOT = Path(__file__).resolve().parents[1]
+SOURCE = ROOT / "src" / "kinode"
+FOLDER = ROOT / ".cache" / "mutations"
+LINES = FOLDER / "lines.json"
+ROOMS = (
+    "algebra", "structure", "multibody", "formulations", "model", "jit", "ode", "kernels", "dynamics", "simulation",
+    "results", "formats", "studio",
+)  # fmt: skip
+CHOSEN = ROOT / "tests" / "faults.tsv"
+FAST = ["-m", "not slow", "-p", "no:xdist", "-q", str(ROOT / "tests")]
+COMPARISONS = {"<": "<=", "<=": "<", ">": ">=", ">=": ">", "==": "!=", "!=": "=="}
+
+
+class Fault(NamedTuple):
+    """A change of the text of a file between two places of a line."""
+
+    file: str
+    line: int
+    kind: str
+    before: str
+    after: str
+    column: int
+
+    def apply(self, text: str) -> str:
+        """The text of the file with the fault."""
+        lines = text.splitlines(keepends=True)
+        old = lines[self.line - 1]
+        assert old[self.column :].startswith(self.before), f"{self.file}:{self.line} has no {self.before!r} there"
+        lines[self.line - 1] = old[: self.column] + self.after + old[self.column + len(self.before) :]
+        return "".join(lines)
+
+
+# -- faults that there may be ------------------------------------------------------------------------------------------
+def find_faults(file: str, text: str) -> Iterator[Fault]:
+    """All faults of a file in the bodies of its functions, but for what is said and checked of types."""
+    lines = text.splitlines()
+    for function in ast.walk(ast.parse(text)):
+        if isinstance(function, ast.FunctionDef):
+            for statement in function.body:
+                for node in _walk(statement):
+                    for kind, start, end, after in _changes(node, lines):
+                        if start[0] == end[0]:
+                            before = lines[start[0] - 1].encode()[start[1] : end[1]].decode()
+                            column = len(lines[start[0] - 1].encode()[: start[1]].decode())
+                            yield Fault(file, start[0], kind, before, after(before), column)
+
+
+def _walk(node: ast.AST) -> Iterator[ast.AST]:
+    """The nodes that compute: not texts, messages of errors, annotations, functions within."""
+    if isinstance(node, ast.FunctionDef | ast.ClassDef | ast.Raise | ast.Assert | ast.JoinedStr):
+        return
+    yield node
+    for name, field in ast.iter_fields(node):
+        if name != "annotation":
+            for child in field if isinstance(field, list) else [field]:
+                if isinstance(child, ast.AST):
+                    yield from _walk(child)
+
+
+def _changes(node: ast.AST, lines: list[str]):
+    """Kind, start, end and the new text of each change at a node."""
+    if isinstance(node, ast.BinOp) and isinstance(node.op, ast.Add | ast.Sub):
+        between = (node.left.end_lineno, node.left.end_col_offset), (node.right.lineno, node.right.col_offset)
+        yield "sign", *between, lambda text: text.replace("+", "?").replace("-", "+").replace("?", "-")
+        if isinstance(node.left, ast.BinOp | ast.Name | ast.Call | ast.Attribute | ast.Subscript):
+            whole = between[0], (node.right.end_lineno, node.right.end_col_offset)
+            yield "term", *whole, lambda text: ")" * max(0, text.count(")") - text.count("("))
+    elif isinstance(node, ast.UnaryOp) and isinstance(node.op, ast.USub):
+        yield "sign", _start(node), _start(node.operand), lambda text: "+"
+    elif isinstance(node, ast.Compare) and len(node.ops) == 1:
+        between = (node.left.end_lineno, node.left.end_col_offset), _start(node.comparators[0])
+        yield "comparison", *between, _exchange
+    elif isinstance(node, ast.Subscript) and isinstance(node.slice, ast.Constant) and type(node.slice.value) is int:
+        yield "index", _start(node.slice), _end(node.slice), lambda text: "1" if text == "0" else str(int(text) - 1)
+    elif isinstance(node, ast.Constant) and type(node.value) in (int, float):
+        yield "constant", _start(node), _end(node), lambda text: "1" if float(node.value) == 0.0 else f"(2*{text})"
+
+
+def _exchange(text: str) -> str:
+    word = text.strip().strip("()").strip()
+    return text.replace(word, COMPARISONS[word]) if word in COMPARISONS else text
+
+
+def _start(node):
+    return node.lineno, node.col_offset
+
+
+def _end(node):
+    return node.end_lineno, node.end_col_offset
+
+
+def draw(seed: int, count: int) -> list[Fault]:
+    """Faults in lines that fast tests run, each line as likely as any other."""
+    run = json.loads(LINES.read_text())["lines"]
+    found: dict[tuple[str, int], list[Fault]] = {}
+    for file in sorted(run):
+        text = (SOURCE / file).read_text(encoding="utf-8")
+        for fault in find_faults(file, text):
+            if fault.before != fault.after and str(fault.line) in run[file] and _compiles(fault, text):
+                found.setdefault((file, fault.line), []).append(fault)
+    chance = random.Random(seed)
+    return [chance.choice(found[place]) for place in sorted(chance.sample(sorted(found), count))]
+
+
+def _compiles(fault: Fault, text: str) -> bool:
+    try:
+        compile(fault.apply(text), fault.file, "exec")
+    except SyntaxError:
+        return False
+    return True
+
+
+# -- which test runs which line ----------------------------------------------------------------------------------------
+class LineRecord:
+    """A plugin: the lines of each test, and how long it takes."""
+
+    def __init__(self) -> None:
+        from coverage import Coverage
+
+        FOLDER.mkdir(parents=True, exist_ok=True)
+        self.coverage = Coverage(data_file=str(FOLDER / "coverage"), source=[str(SOURCE)], config_file=False)
+        self.seconds: dict[str, float] = {}
+
+    def pytest_runtestloop(self):
+        self.coverage.erase()
+        self.coverage.start()
+
+    @pytest.hookimpl(wrapper=True)
+    def pytest_runtest_protocol(self, item):
+        self.coverage.switch_context(item.nodeid)
+        began = time.process_time()
+        result = yield
+        self.seconds[item.nodeid] = time.process_time() - began
+        return result
+
+    def pytest_sessionfinish(self):
+        self.coverage.stop()
+        data, lines = self.coverage.get_data(), {}
+        number = {name: k for k, name in enumerate(self.seconds)}
+        for path in data.measured_files():
+            file = Path(path).relative_to(SOURCE)
+            if file.parts[0] in ROOMS:
+                by_line = data.contexts_by_lineno(path)
+                lines[str(file)] = {
+                    line: [number[x] for x in tests if x] for line, tests in by_line.items() if any(tests)
+                }
+        LINES.write_text(json.dumps({"lines": lines, "seconds": self.seconds}))
+
+
+# -- trying faults -----------------------------------------------------------------------------------------------------
+class Trial:
+    """A plugin: instead of running the tests, try faults on those that run their lines."""
+
+    def __init__(self, faults: list[Fault], workers: int) -> None:
+        known = json.loads(LINES.read_text())
+        self.lines, self.seconds, self.names = known["lines"], known["seconds"], list(known["seconds"])
+        self.faults, self.workers = faults, workers
+        self.caught: dict[Fault, str] = {}
+
+    def pytest_runtestloop(self, session):
+        items = {item.nodeid: item for item in session.items}
+        running: dict[int, tuple[Fault, int, float]] = {}
+        left = list(self.faults)
+        while left or running:
+            while left and len(running) < self.workers:
+                fault = left.pop(0)
+                names = [self.names[k] for k in self.lines.get(fault.file, {}).get(str(fault.line), [])]
+                tests = sorted((name for name in names if name in items), key=lambda name: self.seconds[name])
+                reader, writer = os.pipe()
+                child = os.fork()
+                if not child:
+                    os.close(reader)
+                    _try_here(fault, [items[name] for name in tests], writer)
+                os.close(writer)
+                limit = 60.0 + 10.0 * sum(self.seconds[name] for name in tests)
+                running[child] = fault, reader, time.monotonic() + limit
+            self._collect(running)
+        return True
+
+    def _collect(self, running: dict[int, tuple[Fault, int, float]]) -> None:
+        """Take up those that have ended; end those that hang."""
+        time.sleep(0.05)
+        for child, (fault, reader, limit) in list(running.items()):
+            ended, status = os.waitpid(child, os.WNOHANG)
+            if not ended and time.monotonic() > limit:
+                os.kill(child, signal.SIGKILL)
+                os.waitpid(child, 0)
+                ended, status = child, -1
+            if ended:
+                said = os.read(reader, 10_000).decode()
+                os.close(reader)
+                self.caught[fault] = said or ("" if status == 0 else "the process ends or hangs")
+                del running[child]
+                tests = len(self.lines.get(fault.file, {}).get(str(fault.line), []))
+                print(
+                    len(self.caught),
+                    fault.file,
+                    fault.line,
+                    fault.kind,
+                    f"({tests} tests) ->",
+                    self.caught[fault] or "NOBODY",
+                    flush=True,
+                )
+
+
+def _try_here(fault: Fault, items: list[pytest.Item], writer: int) -> None:
+    """In a fork: put in the fault, run tests until one fails, say which, and end."""
+    folder = tempfile.mkdtemp(prefix="fault")
+    os.environ["KINODE_CACHE_DIR"] = folder
+    null = os.open(os.devnull, os.O_WRONLY)
+    os.dup2(null, 1)
+    os.dup2(null, 2)
+    noticed, status = "", 0
+    try:
+        put_in(fault)
+        for item, following in zip(items, [*items[1:], None], strict=True):
+            reports = pytest_protocol(item, following)
+            if any(report.failed for report in reports):
+                noticed = item.nodeid
+                break
+    except BaseException:
+        status = 1
+    os.write(writer, noticed.encode())
+    shutil.rmtree(folder, ignore_errors=True)
+    os._exit(status)
+
+
+def pytest_protocol(item, following):
+    from _pytest.runner import runtestprotocol
+
+    item.ihook.pytest_runtest_logstart(nodeid=item.nodeid, location=item.location)
+    return runtestprotocol(item, log=False, nextitem=following)
+
+
+def put_in(fault: Fault) -> None:
+    """Exchange the code of the functions of a file by that of the text with the fault."""
+    path = str(SOURCE / fault.file)
+    text = fault.apply(Path(path).read_text(encoding="utf-8"))
+    linecache.cache[path] = (len(text), None, text.splitlines(keepends=True), path)
+    codes = {(code.co_qualname, code.co_firstlineno): code for code in _codes(compile(text, path, "exec"))}
+    gc.unfreeze()  # what was there when the tests had been collected is among its objects again
+    for function in gc.get_objects():
+        if isinstance(function, FunctionType) and function.__code__.co_filename == path:
+            old = function.__code__
+            new = codes.get((old.co_qualname, old.co_firstlineno))
+            if new is not None and len(new.co_freevars) == len(old.co_freevars):
+                function.__code__ = new
+
+
+def _codes(code: CodeType) -> Iterator[CodeType]:
+    for inner in code.co_consts:
+        if isinstance(inner, CodeType):
+            yield inner
+            yield from _codes(inner)
+
+
+def try_whole(fault: Fault) -> str:
+    """The first test of the whole suite that notices, in a copy of the source."""
+    with tempfile.TemporaryDirectory() as folder:
+        copy = shutil.copytree(ROOT / "src", Path(folder) / "src")
+        file = copy / "kinode" / fault.file
+        file.write_text(fault.apply(file.read_text(encoding="utf-8")), encoding="utf-8")
+        environment = os.environ | {"PYTHONPATH": str(copy), "KINODE_CACHE_DIR": f"{folder}/cache"}
+        command = [sys.executable, "-m", "pytest", "-x", "-n", "auto", "--dist", "worksteal", "-q", str(ROOT / "tests")]
+        done = subprocess.run(command, cwd=ROOT, env=environment, capture_output=True, text=True)
+        failed = [line for line in done.stdout.splitlines() if line.startswith(("FAILED", "ERROR"))]
+        return failed[0] if failed else ""
+
+
+def read_table(file: Path) -> list[Fault]:
+    rows = [line.split("\t") for line in file.read_text(encoding="utf-8").splitlines() if line and line[0] != "#"]
+    return [Fault(name, int(line), kind, before, after, int(at)) for name, line, kind, before, after, at, *_ in rows]
+
+
+def write_table(faults: list[Fault], file: Path) -> None:
+    file.write_text("".join("\t".join(map(str, fault)) + "\n" for fault in faults), encoding="utf-8")
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("do", choices=["record", "draw", "try", "whole", "night"])
+    parser.add_argument("what", nargs="?", help="a seed, or a table of faults")
+    parser.add_argument("--count", type=int, default=100)
+    parser.add_argument("--workers", type=int, default=os.cpu_count() or 1)
+    asked = parser.parse_args()
+    table, steps = asked.what and FOLDER / f"faults-{asked.what}.tsv", [asked.do]
+    if asked.do == "night":
+        steps = ["record", "draw", "try", "whole"]
+    elif asked.do in ("try", "whole"):
+        table = Path(asked.what)
+    for step in steps:
+        if step == "record":
+            # A process of its own, like each of the trials: nothing is compiled when they begin.
+            subprocess.run([sys.executable, __file__, "record"]) if asked.do == "night" else record()
+        elif step == "draw":
+            write_table(draw(int(asked.what), asked.count), table)
+            print(table)
+        elif step == "try":
+            table = try_fast([*(read_table(CHOSEN) if asked.do == "night" else []), *read_table(table)], asked.workers)
+        else:
+            for fault in read_table(table):
+                print(fault.file, fault.line, fault.kind, "->", try_whole(fault) or "NOBODY", flush=True)
+
+
+def record() -> None:
+    pytest.main(FAST, plugins=[LineRecord()])
+
+
+def try_fast(faults: list[Fault], workers: int) -> Path:
+    """The table of those that no fast test notices."""
+    trial, left = Trial(faults, workers), FOLDER / "left.tsv"
+    pytest.main(FAST, plugins=[trial])
+    unseen = [fault for fault, test in trial.caught.items() if not test]
+    write_table(unseen, left)
+    print(f"fast tests notice {len(faults) - len(unseen)} of {len(faults)} faults; the others are in {left}")
+    return left
+
+
+if __name__ == "__main__":
+    main()
