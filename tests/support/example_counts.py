@@ -1,5 +1,9 @@
-"""How many random examples a costly test takes: few in every run, which tries the same ones, and more at night."""
+"""How many random examples and cases a costly test takes: few in every run, the same ones, and more at night."""
 
+from collections.abc import Collection
+from typing import Any
+
+import pytest
 from hypothesis import settings
 
 EVERY_RUN = 25  # default of the profile "fixed" is at most this; those of "nightly" and "explore" are larger
@@ -8,6 +12,13 @@ EVERY_RUN = 25  # default of the profile "fixed" is at most this; those of "nigh
 def is_fixed():
     """Whether this is a run that tries the same examples every time."""
     return settings.default.max_examples <= EVERY_RUN
+
+
+def by_day(cases: Collection[Any], count: int) -> list[Any]:
+    """The cases of a family that tries one thing on many: so many in every run, evenly chosen, all of them at night."""
+    chosen = {round(k * (len(cases) - 1) / max(1, count - 1)) for k in range(count)}
+    marks = [() if k in chosen else pytest.mark.nightly for k in range(len(cases))]
+    return [pytest.param(*(x if isinstance(x, tuple) else (x,)), marks=m) for x, m in zip(cases, marks, strict=True)]
 
 
 def examples(every_run, nightly):

@@ -5,6 +5,7 @@ import shutil
 import subprocess
 
 import pytest
+from example_counts import by_day
 
 import kinode as kn
 
@@ -56,7 +57,7 @@ DOCUMENTS = {
 }
 
 
-@pytest.mark.parametrize("name", DOCUMENTS)
+@pytest.mark.parametrize("name", by_day(DOCUMENTS, 11))
 def test_a_document_compiles(name, tmp_path):
     (tmp_path / "document.tex").write_text(DOCUMENTS[name]().latex(document=True), encoding="utf-8")
     command = [PDFLATEX, "-interaction=nonstopmode", "-halt-on-error", "-no-shell-escape", "document.tex"]
