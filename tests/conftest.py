@@ -56,10 +56,10 @@ def compiler():
 
 
 @pytest.fixture(scope="session")
-def shared_folder(tmp_path_factory, worker_id):
+def shared_folder(tmp_path_factory):
     """A folder that all workers of this test run have in common."""
     base = tmp_path_factory.getbasetemp()
-    folder = (base if worker_id == "master" else base.parent) / "player_pages"
+    folder = (base.parent if "PYTEST_XDIST_WORKER" in os.environ else base) / "player_pages"
     folder.mkdir(exist_ok=True)
     return folder
 

@@ -15,7 +15,7 @@ def test_skips_are_grouped_by_reason_with_the_command_that_cures():
     ]
     assert group_skips(reasons) == [
         "  2 tests in a browser (no Chromium was found on this machine): apt-get install chromium",
-        "  1 test (could not import 'fmpy'): pip install fmpy",
+        "  1 test (could not import 'fmpy'): make test EXTRAS=test-all",
         "  1 test (signals as on POSIX)",
     ]
     assert group_skips([]) == []

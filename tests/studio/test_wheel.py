@@ -9,6 +9,7 @@ import zipfile
 from pathlib import Path
 
 import pytest
+from peers import cannot_try
 
 ROOT = Path(__file__).resolve().parents[2]
 PLAYER = "src/kinode/studio/static/player.js"
@@ -18,7 +19,8 @@ STUDIO = "src/kinode/studio/static/studio.js"
 @pytest.fixture(scope="module")
 def built(tmp_path_factory):
     if not (ROOT / PLAYER).exists():
-        pytest.skip("the player is not built: python tools/build_player.py")
+        cannot_try("the player is not built: python tools/build_player.py")
+    pytest.importorskip("hatchling")
     folder = tmp_path_factory.mktemp("dist")
     command = [sys.executable, "-m", "hatchling", "build", "-d", str(folder)]
     subprocess.run(command, cwd=ROOT, check=True, capture_output=True)

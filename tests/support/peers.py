@@ -52,8 +52,9 @@ class MissingPeers:
         while error is not None:
             if isinstance(error, ImportError):
                 name = (error.name or "").partition(".")[0]
-                if name in self.missing:
-                    return f"{self.missing[name]} is not installed"
+                package = self.missing.get(name, name)
+                if package in self.missing.values():
+                    return f"{package} is not installed"
             for module, package in self.missing.items():
                 if "pip install" in str(error) and re.search(rf"\b({module}|{package})\b", str(error)):
                     return f"{package} is not installed"
@@ -73,4 +74,6 @@ class MissingPeers:
         report = yield
         if report.outcome == "failed" and call.excinfo is not None and (why := self.why(call.excinfo.value)):
             report.outcome, report.longrepr = "skipped", (str(item.path), None, f"Skipped: {why}")
+        elif report.outcome == "skipped" and all_are_asked() and "could not import" in str(report.longrepr):
+            report.outcome = "failed"
         return report

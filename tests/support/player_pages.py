@@ -57,7 +57,7 @@ def what_is_missing():
 
         find_chromium()
     except (ImportError, kn.Error) as error:
-        return str(error)
+        return "playwright is not installed" if isinstance(error, ImportError) else str(error)
     return "" if PLAYER.exists() else "the player is not built: python tools/build_player.py"
 
 

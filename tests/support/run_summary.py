@@ -27,8 +27,7 @@ CURES = (
     (r"\bgit\b", "of files under version control", "apt-get install git"),
     (r"KINODE_FRAMEWORKS", "of functions for JAX and PyTorch", "make test-nightly ONLY=frameworks"),
     (r"KINODE_IMPORTERS", "of FMUs in other importers", "make test-nightly ONLY=importers"),
-    (r"could not import '([\w.]+)'", "", "pip install {}"),
-    (r"is not installed", "", "make test EXTRAS=test-all"),
+    (r"could not import|is not installed", "", "make test EXTRAS=test-all"),
     (r"player is not built", "of pages", "python tools/build_player.py"),
 )
 

@@ -52,6 +52,7 @@ def packet(run):
 
 
 def test_the_widget_holds_the_run(packet):
+    pytest.importorskip("anywidget")
     widget = widgets.make_widget([packet, packet], "400px", "dark")
     assert (widget.height, widget.theme, len(widget.runs)) == ("400px", "dark", 2)
     header, arrays = read_packet(zlib.decompress(widget.runs[0]))
@@ -90,8 +91,8 @@ def test_several_widgets_and_the_end_of_one(page, packet):
 
 @pytest.mark.parametrize("notebook", NOTEBOOKS, ids=lambda path: path.stem)
 def test_a_notebook_of_the_examples_runs(notebook, tmp_path):
+    NotebookClient = pytest.importorskip("nbclient").NotebookClient
     import nbformat
-    from nbclient import NotebookClient
 
     content = nbformat.read(notebook, as_version=4)
     assert all(not cell.get("outputs") for cell in content.cells), "outputs are to be stripped"

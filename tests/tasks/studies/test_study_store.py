@@ -122,6 +122,7 @@ kn.sweep("examples/double_pendulum.yaml", over, 0.3, n=400, keep=["elbow.u|peak"
 
 @pytest.mark.skipif(os.name == "nt", reason="there is no kill -9")
 def test_killed_study_goes_on_and_equals_the_undisturbed_one(arm, tmp_path):
+    pytest.importorskip("zarr")
     store = tmp_path / "killed.zarr"
     kills = 0
     for least in (0, 4, 60):  # runs in chunks of two; none: the store is there and has no run
