@@ -12,11 +12,11 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 from kinode.editing.connecting import merge_nodes
 from kinode.editing.copying import typed_value
-from kinode.editing.draft import FRESH, GesturePlan, ModelDraft, free_name, fresh_nodes, names_in_use, read_text_of
+from kinode.editing.draft import FRESH, GesturePlan, ModelDraft, free_name, fresh_nodes, names_in_use
 from kinode.editing.enclosing import EMPTY, has_alias
 from kinode.editing.name_sites import PORT, NameSite
 from kinode.editing.places import NAMED, Box, box_prefix, find_box_entry
@@ -29,9 +29,8 @@ DECLARED = ("domains", "components")
 QUANTITY = re.compile(r"[^\W\d]\w*(?:\.\w+)*(?:@\w+(?:\.\w+)*)?\Z")
 
 
-def dissolve(draft: ModelDraft, gesture: Mapping[str, Any], plan: GesturePlan) -> None:
-    """Put what is in a subsystem in its place."""
-    name = read_text_of(gesture, "name")
+def dissolve(draft: ModelDraft, plan: GesturePlan, *, name: str) -> None:
+    """What is in a subsystem, put in its place."""
     draft.path_of(name)
     if draft.places.section_of(name) != "systems":
         raise ArgumentError(f"{name} is no subsystem")

@@ -142,14 +142,6 @@ class EntryPlaces:
 Box = tuple[str, ...]
 
 
-def read_box(raw: Any) -> Box:
-    """The subsystems that lead to a box, from a gesture or a page."""
-    given = raw if isinstance(raw, list | tuple) else None
-    if given is None or not all(isinstance(name, str) and name for name in given):
-        raise ArgumentError(f"box: a list of names of subsystems is expected, not {raw!r:.60}")
-    return tuple(given)
-
-
 def box_prefix(box: Sequence[str]) -> str:
     """What stands before the names of a box in the whole system: ``leg.knee.``"""
     return "".join(f"{name}." for name in box)

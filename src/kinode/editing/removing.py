@@ -8,8 +8,7 @@ laws too.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
-from typing import Any
+from collections.abc import Iterable
 
 from kinode.editing.connecting import has_default, leave_out
 from kinode.editing.draft import (
@@ -18,9 +17,8 @@ from kinode.editing.draft import (
     check_new_name,
     fresh_nodes,
     names_in_use,
-    read_names,
-    read_text_of,
 )
+from kinode.editing.gesture_words import Names
 from kinode.editing.name_sites import FRAME, JOINT, LAW, PORT, NameSite
 from kinode.editing.places import DRAWN, Path
 from kinode.editing.spans import Edit
@@ -29,9 +27,8 @@ from kinode.errors import ArgumentError
 DEFINED = ("parameters", "tables")
 
 
-def delete(draft: ModelDraft, gesture: Mapping[str, Any], plan: GesturePlan) -> None:
-    """Delete components."""
-    names = read_names(gesture)
+def delete(draft: ModelDraft, plan: GesturePlan, *, names: Names) -> None:
+    """Components, with what stands on them or acts in them."""
     for name in names:
         draft.path_of(name)
     going = find_hanging(draft, names)
@@ -67,7 +64,7 @@ def _needs(draft: ModelDraft, site: NameSite) -> bool:
     )  # fmt: skip
 
 
-def _check_unused(draft: ModelDraft, names: list[str], going: list[str]) -> None:
+def _check_unused(draft: ModelDraft, names: Iterable[str], going: list[str]) -> None:
     """Refuse to delete parameters and tables that others use."""
     for name in names:
         if draft.places.section_of(name) in DEFINED:
@@ -113,12 +110,12 @@ def _field_of(site: NameSite) -> str:
     return after[0] if after else {"signals": "law"}.get(str(site.path[0]), "value")
 
 
-def rename(draft: ModelDraft, gesture: Mapping[str, Any], plan: GesturePlan) -> None:
-    """Rename what has a name."""
-    old, new = read_text_of(gesture, "name"), read_text_of(gesture, "to")
+def rename(draft: ModelDraft, plan: GesturePlan, *, name: str, to: str) -> None:
+    """A component, node, frame or quantity with all references, in laws too."""
+    old = name
     key, is_frame = _find_key(draft, old)
     owner = old.rpartition(".")[0] if is_frame else ""
-    new = new.removeprefix(f"{owner}.") if owner else new
+    new = to.removeprefix(f"{owner}.") if owner else to
     taken = _frames_beside(draft, key) if is_frame and key is not None else names_in_use(draft)
     if old == new or new == old.rpartition(".")[2]:
         raise ArgumentError(f"{old} has this name already")
