@@ -190,7 +190,7 @@ def _fields(draft: ModelDraft, kind: str, section: str, given: dict[str, str], t
         return {**FIRST[kind], **given}
     classes = {**known_kinds(draft), "drives": {"drive": DriveUnit}}[section]
     system = draft.system
-    bodies = [name for name in draft.places.paths if draft.places.section_of(name) == "bodies"]
+    bodies = draft.places.in_section("bodies")
     joints = [name for name, joint in system.joints.items() if joint.n_u == 1 and name in draft.places.paths]
     joined = {end.body for joint in system.joints.values() for end in (joint.a, joint.b)}
     loose = [name for name in bodies if name not in joined]

@@ -143,15 +143,15 @@ def _write(draft: ModelDraft, one: LinkEnd, two: LinkEnd, plan: GesturePlan) -> 
 
 def _join(draft: ModelDraft, port: LinkEnd, other: LinkEnd, plan: GesturePlan) -> None:
     """Bring a port to another end; two nodes become one, and a port leaves a joint or a reference by itself."""
-    if is_open_box(draft, other) and _is_node(draft, port.text, port):
+    if is_open_box(draft, other) and is_node(draft, port.text, port.domain):
         port, other = other, port
     target = _network_name(draft, port, other)
     if is_open_box(draft, port):
         merge_nodes(draft, port.text, target, plan)
         draft.set(port.path, target)
-    elif not _is_node(draft, port.text, port):
+    elif not is_node(draft, port.text, port.domain):
         draft.set(port.path, target)
-    elif other.nature == "reference" or not _is_node(draft, target, other):
+    elif other.nature == "reference" or not is_node(draft, target, other.domain):
         merge_nodes(draft, port.text, target, plan)
     else:
         keep, gone = _nicer(target, port.text)
@@ -178,9 +178,9 @@ def _network_name(draft: ModelDraft, port: LinkEnd, other: LinkEnd) -> str:
     return other.text
 
 
-def _is_node(draft: ModelDraft, name: str, end: LinkEnd) -> bool:
-    """Whether a name is a node of its own, and no joint or reference."""
-    if not name or name in draft.system.references or (end.domain is not None and name == end.domain.reference):
+def is_node(draft: ModelDraft, name: str, domain: Domain | None = None) -> bool:
+    """Whether a name at a port, of a domain, is a node of its own, and no joint or reference."""
+    if not name or name in draft.system.references or (domain is not None and name == domain.reference):
         return False
     heads = (name, name.partition(".")[0], name.rpartition(".")[0])
     return not any(draft.places.section_of(head) == "joints" or head in draft.system.joints for head in heads)
@@ -257,7 +257,7 @@ def disconnect(draft: ModelDraft, plan: GesturePlan, *, component: str, port: st
         raise ArgumentError(f"{end.words} is needed where it comes from; connect it elsewhere instead")
     elif end.nature == "port":
         together = [site for site in draft.sites if site.role == PORT and site.name == end.text]
-        if len(together) < 2 - is_open_box(draft, end) and _is_node(draft, end.text, end):
+        if len(together) < 2 - is_open_box(draft, end) and is_node(draft, end.text, end.domain):
             raise ArgumentError(f"{_name(end)} is connected to nothing else")
         if end.path[:1] != ("systems",):
             draft.set(end.path, next(nodes))

@@ -17,7 +17,7 @@ import re
 from collections.abc import Iterable, Iterator, Mapping
 
 from kinode.editing.adding import GROUPS, fill_group
-from kinode.editing.connecting import merge_nodes
+from kinode.editing.connecting import is_node, merge_nodes
 from kinode.editing.draft import GesturePlan, ModelDraft, free_name, fresh_nodes, names_in_use
 from kinode.editing.gesture_words import Fields, Names, Typed
 from kinode.editing.name_sites import PORT
@@ -66,7 +66,7 @@ def add_group(draft: ModelDraft, plan: GesturePlan, *, what: str, on: str | None
     """Several components at once: ``link``, ``drive``, ``pid_loop`` or ``axis``, on a body or a joint."""
     if what not in GROUPS:
         raise ArgumentError(f"there is no group {what!r}; there are {', '.join(GROUPS)}")
-    body, joint = _bodies(draft)[-1:], _joints(draft)[-1:]
+    body, joint = draft.places.in_section("bodies")[-1:], _joints(draft)[-1:]
     if on is not None:
         draft.path_of(on)
         section = draft.places.section_of(on)
@@ -91,14 +91,9 @@ def add_group(draft: ModelDraft, plan: GesturePlan, *, what: str, on: str | None
         plan.words += f"; {joint[0]} keeps the effort that it has, and {controller} gives none yet"
 
 
-def _bodies(draft: ModelDraft) -> list[str]:
-    return [name for name in draft.places.paths if draft.places.section_of(name) == "bodies"]
-
-
 def _joints(draft: ModelDraft) -> list[str]:
     """The joints of the text that turn about one axis."""
-    joints = [name for name in draft.places.paths if draft.places.section_of(name) == "joints"]
-    kinds = {name: JOINTS.get(draft.places.kind_of(name)) for name in joints}
+    kinds = {name: JOINTS.get(draft.places.kind_of(name)) for name in draft.places.in_section("joints")}
     return [name for name, cls in kinds.items() if cls is not None and [u for _, u in cls.coordinates] == ["angle"]]
 
 
@@ -150,19 +145,11 @@ def insert_copies(draft: ModelDraft, text: str, plan: GesturePlan) -> None:
 
 def _rename_nodes(draft: ModelDraft, apart: ModelDraft, taken: set[str]) -> None:
     """Fresh names for nodes of what is copied that the model has already."""
-    here = {site.name for site in draft.sites if site.role == PORT and not _is_known(draft, site.name)}
+    here = {site.name for site in draft.sites if site.role == PORT and is_node(draft, site.name)}
     fresh = fresh_nodes(taken | {site.name for site in apart.sites})
     for node in dict.fromkeys(site.name for site in apart.sites if site.role == PORT):
-        if node in here and not _is_known(apart, node):
+        if node in here and is_node(apart, node):
             merge_nodes(apart, node, next(fresh), GesturePlan())
-
-
-def _is_known(draft: ModelDraft, name: str) -> bool:
-    """Whether a name at a port is a reference or a joint, and no node."""
-    heads = (name, name.partition(".")[0], name.rpartition(".")[0])
-    return name in draft.system.references or any(
-        head in draft.system.joints or draft.places.section_of(head) == "joints" for head in heads
-    )
 
 
 def copy_components(places: EntryPlaces, names: Iterable[str]) -> str:

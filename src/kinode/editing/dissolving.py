@@ -20,6 +20,7 @@ from kinode.editing.draft import FRESH, GesturePlan, ModelDraft, free_name, fres
 from kinode.editing.enclosing import EMPTY, has_alias
 from kinode.editing.name_sites import PORT, NameSite
 from kinode.editing.places import NAMED, Box, box_prefix, find_box_entry
+from kinode.editing.removing import rename_references
 from kinode.editing.spans import Edit, entry_text
 from kinode.errors import ArgumentError
 from kinode.formats.yaml_text import SpanNode, plain_value
@@ -235,7 +236,7 @@ def follow_inside(draft: ModelDraft, box: Box, before: EdgeNames, renamed: Mappi
         level = ModelDraft(draft.text, draft.file, box=box[:count])
         prefix = box_prefix(box[count:])
         for old, new in renamed.items():
-            _rename_outside(level, prefix + old, prefix + new)
+            rename_references(level, None, prefix + old, prefix + new)
         draft.apply(level.edited.edits())
 
 
@@ -266,12 +267,3 @@ def _drop_given(outer: ModelDraft, name: str, before: EdgeNames, after: EdgeName
             continue
         for key in gone:
             outer.remove((*path, key))
-
-
-def _rename_outside(level: ModelDraft, old: str, new: str) -> None:
-    edits = []
-    for site in level.sites:
-        if site.means(old):
-            level.guard(site.path)
-            edits.append(Edit(site.start, site.start + len(old), new))
-    level.apply(edits)

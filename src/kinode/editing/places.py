@@ -55,6 +55,10 @@ class EntryPlaces:
         kind = self.kind_of(name)
         return "bodies" if kind in ("body", "base") else "joints" if kind in JOINTS else "elements"
 
+    def in_section(self, section: str) -> list[str]:
+        """The components of a section, drawn ones included."""
+        return [name for name in self.paths if self.section_of(name) == section]
+
     def entry(self, path: Path) -> SpanEntry | None:
         """The entry of a mapping at the end of a path."""
         parent = self.root.find(*path[:-1])

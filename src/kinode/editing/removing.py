@@ -20,7 +20,7 @@ from kinode.editing.draft import (
 )
 from kinode.editing.gesture_words import Names
 from kinode.editing.name_sites import FRAME, JOINT, LAW, PORT, NameSite
-from kinode.editing.places import DRAWN, Path
+from kinode.editing.places import DRAWN, SHORT, Path
 from kinode.editing.spans import Edit
 from kinode.errors import ArgumentError
 
@@ -55,10 +55,7 @@ def find_hanging(draft: ModelDraft, names: Iterable[str]) -> list[str]:
 
 def _needs(draft: ModelDraft, site: NameSite) -> bool:
     """Whether a component cannot be without what it names there."""
-    field = next((str(step) for step in site.path if isinstance(step, str) and step not in (site.owner,)), "")
-    words = [str(step) for step in site.path if isinstance(step, str)]
-    after = words[words.index(site.owner) + 1 :] if site.owner in words else [field]
-    field = after[0] if after else ""
+    field = _field_of(site)
     return field in ("between", "a", "b") or site.role == JOINT or not has_default(draft, site.owner, field) or (
         draft.places.section_of(site.owner) in ("frames", "systems", "drives")
     )  # fmt: skip
@@ -106,8 +103,8 @@ def _is_cut(draft: ModelDraft, site: NameSite, name: str, going: list[str]) -> b
 def _field_of(site: NameSite) -> str:
     """The field of its owner that a site is in; the main one of a value alone."""
     words = [str(step) for step in site.path]
-    after = words[words.index(site.owner) + 1 :]
-    return after[0] if after else {"signals": "law"}.get(str(site.path[0]), "value")
+    after = words[words.index(site.owner) + 1 :] if site.owner in words else words
+    return after[0] if after else SHORT.get(words[0], "value")
 
 
 def rename(draft: ModelDraft, plan: GesturePlan, *, name: str, to: str) -> None:
