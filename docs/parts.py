@@ -3,7 +3,7 @@
 ``<!-- kinds: joints -->`` stands before a table of all joints; likewise constraints, elements, signals, parts, frames.
 ``<!-- parts: electrical -->`` stands before the parts of one module of ``model/network`` with their equations, and
 ``<!-- parts: others -->`` before those of modules that the page does not name.
-``<!-- table: methods -->`` stands before the methods of integration.
+``<!-- table: methods -->`` stands before the methods of integration, ``<!-- table: gestures -->`` before the gestures.
 """
 
 from __future__ import annotations
@@ -14,6 +14,8 @@ import textwrap
 from collections.abc import Callable, Iterable
 from pathlib import Path
 
+from kinode.editing.gesture_words import find_words, word_of
+from kinode.editing.gestures import GESTURES, edit_text
 from kinode.model.base.element import ELEMENTS, Element
 from kinode.model.base.fields import Component
 from kinode.model.base.observers.moving_frames import FRAMES, Observer
@@ -24,7 +26,8 @@ from kinode.model.signals.continuous import SignalPart
 from kinode.ode.method_table import write_methods
 
 REFERENCE, HOW_TO = (Path(__file__).resolve().parent / folder for folder in ("reference", "how-to"))
-PAGES = (REFERENCE / "network-parts.md", REFERENCE / "kinds.md", REFERENCE / "constraints.md", HOW_TO / "simulate.md")
+PAGES = (REFERENCE / "network-parts.md", REFERENCE / "kinds.md", REFERENCE / "constraints.md", HOW_TO / "simulate.md",
+         REFERENCE / "design.md")  # fmt: skip
 TABLE = re.compile(r"(<!-- (parts|kinds|table): (\w+) -->\n)(.*?)(<!-- end -->)", re.DOTALL)
 # Said of all parts at once: what goes in comes out; a voltage is that between two ports.
 PLAIN = re.compile(r"[\w.]+( \+ [\w.]+)+ = 0|\w+ = -?\w+\.\w+( - \w+\.\w+)?")
@@ -118,9 +121,22 @@ def _fields(cls: type[Component], beside: Iterable[str]) -> str:
     return ", ".join([*needed, *([f"({', '.join(others)})"] if others else [])])
 
 
-def _sentence(cls: type[Component]) -> str:
+def _sentence(cls: Callable[..., object]) -> str:
     first = (cls.__doc__ or "").strip().partition("\n")[0]
     return first.rstrip(".").replace("``", "`").replace(".  ", ". ").replace("|", "\\|")
+
+
+# -- gestures -------------------------------------------------------------------------------------------------
+def write_gestures() -> str:
+    """The gestures with their words; those with a question mark may be left out, and plain ones are texts."""
+    lines = ["| `do` | with | what it does |", "|---|---|---|"]
+    for do, declaration in {**GESTURES, "text": edit_text}.items():
+        words = []
+        for argument, (kind, needed) in find_words(declaration).items():
+            shown = word_of(kind).words.rstrip(",")
+            words.append(f"`{argument.rstrip('_')}{'' if needed else '?'}`{f': {shown}' if shown != 'a text' else ''}")
+        lines.append(f"| `{do}` | {'; '.join(words)} | {_sentence(declaration)} |")
+    return "\n".join([*lines, ""])
 
 
 def rewrite(text: str) -> str:
@@ -130,7 +146,9 @@ def rewrite(text: str) -> str:
     def write(marker: re.Match[str]) -> str:
         if marker[2] == "parts":
             return marker[1] + write_parts(parts_of(marker[3], named)) + marker[5]
-        return marker[1] + (write_kinds(marker[3]) if marker[2] == "kinds" else write_methods()) + marker[5]
+        if marker[2] == "kinds":
+            return marker[1] + write_kinds(marker[3]) + marker[5]
+        return marker[1] + {"methods": write_methods, "gestures": write_gestures}[marker[3]]() + marker[5]
 
     return TABLE.sub(write, text)
 

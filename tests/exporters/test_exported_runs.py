@@ -18,7 +18,8 @@ from joint_contract import needed_fields
 
 import kinode as kn
 from kinode.exporters.c_code.method_choice import compile_for_export
-from kinode.exporters.fmu.fmu_export import FACES, make_model, make_parts
+from kinode.exporters.fmu.fmu_export import make_model, make_parts
+from kinode.exporters.fmu.model_description import FACES
 from kinode.exporters.fmu.shared_libraries import OPTIONS, find_host, find_host_compiler
 from kinode.model.joints.joint import JOINTS
 from kinode.ode.method_table import METHODS
@@ -47,15 +48,15 @@ class ExportedModel:
 
     def __init__(self, dynamics, folder: Path, **options) -> None:
         model = make_model(dynamics, {"outputs": [], **TOLERANCES, **options})
-        parts = make_parts(model, "2.0")
+        sources, _, token = make_parts(model, "2.0")
         library = folder / "binaries" / find_host().folders[0] / f"{model.model.name}{find_host().suffix}"
         library.parent.mkdir(parents=True)
-        for file, text in parts.sources.items():
+        for file, text in sources.items():
             (folder / file).write_text(text, encoding="utf-8")
         flags = [x for x in OPTIONS if x != "-O2" and "visibility" not in x]
         command = [*find_host_compiler(), *flags, "-O0", "-fPIC", "-I.", "-shared", FACES["2.0"], "-lm", "-o", library]
         subprocess.run(command, cwd=folder, check=True, capture_output=True)
-        self.name, self.token, self.folder, self.library = model.model.name, parts.token, folder, library
+        self.name, self.token, self.folder, self.library = model.model.name, token, folder, library
         self.references = [x.reference for x in model.variables.states]
 
     def run_library(self, times):

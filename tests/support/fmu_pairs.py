@@ -12,7 +12,8 @@ import numpy as np
 from compiled_examples import compiled_example
 
 import kinode as kn
-from kinode.exporters.fmu.fmu_export import FACES, make_model, make_parts, pack_parts
+from kinode.exporters.fmu.fmu_export import make_model, make_parts, pack_parts
+from kinode.exporters.fmu.model_description import FACES
 from kinode.exporters.fmu.shared_libraries import OPTIONS, find_host, find_host_compiler
 from support import fmu_runs
 
@@ -38,10 +39,11 @@ def make_pair(
     for version, face in FACES.items():
         if version not in versions:
             continue
-        parts, name = make_parts(model, version), model.model.name
+        sources, descriptions, _ = make_parts(model, version)
+        name = model.model.name
         place = folder / version
         place.mkdir(parents=True)
-        for file, text in parts.sources.items():
+        for file, text in sources.items():
             (place / file).write_text(text.replace(f'#include "{name}.c"', f'#include "{name}.h"'), encoding="utf-8")
         if not made:
             subprocess.run([*flags, "-c", f"{name}.c", "-o", str(folder / "model.o")], cwd=place, check=True)
@@ -50,7 +52,7 @@ def make_pair(
         subprocess.run(command, cwd=place, check=True)
         inside = f"binaries/{platform.folders[version != '2.0']}/{name}{platform.suffix}"
         file = folder / f"{name}_{version[0]}.fmu"
-        file.write_bytes(pack_parts(parts, version, {inside: library.read_bytes()}))
+        file.write_bytes(pack_parts(sources, descriptions, {inside: library.read_bytes()}))
         made[version] = (place / "unpacked", fmu_runs.unpack(file, place / "unpacked"))
     return made
 

@@ -153,7 +153,7 @@ def _size(name: str, values: dict[str, np.ndarray]) -> float:
 
 def output_names(description: Any) -> dict[str, str]:
     """The names of continuous outputs in kinode, with those in the FMU."""
-    from kinode.exporters.variables import structured
+    from kinode.exporters.fmu.model_description import structured
 
     shown = [x.name for x in description.modelVariables if x.causality == "output" and x.variability != "discrete"]
     own = {_plain(name): name for name in shown}

@@ -18,18 +18,18 @@ from typing import Any
 from kinode.editing.draft import (
     GesturePlan,
     ModelDraft,
-    check_new_name,
+    claim_new_name,
     free_name,
     fresh_nodes,
     names_in_use,
-    read_text_of,
 )
-from kinode.editing.placing import format_number, read_step, read_vector, write_axis
+from kinode.editing.gesture_words import Axis, Fields, Side, Step
+from kinode.editing.placing import format_number, write_axis
 from kinode.errors import ArgumentError, find_close, suggest
 from kinode.expressions.units import DIMENSIONS
 from kinode.model.base.element import ELEMENTS
 from kinode.model.base.fields import Component, Spec
-from kinode.model.base.frames import FRAME_WORDS, LETTERS
+from kinode.model.base.frames import FRAME_WORDS
 from kinode.model.base.observers.moving_frames import FRAMES
 from kinode.model.component_store import RESERVED
 from kinode.model.constraints.constraint import CONSTRAINTS
@@ -134,29 +134,26 @@ FIRST = {
 }  # fmt: skip
 
 
-def add_part(draft: ModelDraft, gesture: Mapping[str, Any], plan: GesturePlan) -> None:
-    """Add a component of a kind."""
-    kind = read_text_of(gesture, "kind")
-    section = find_section(draft, kind, gesture.get("section"))
+def add_part(
+    draft: ModelDraft,
+    plan: GesturePlan,
+    *,
+    kind: str,
+    name: str | None = None,
+    fields: Fields | None = None,
+    section: str = "",
+) -> None:
+    """A component with what it needs; its ports get nodes of their own, ``n1``, ``n2`` and so on."""
+    section = find_section(draft, kind, section)
     taken = names_in_use(draft)
-    name = gesture.get("name")
-    name = free_name(name_of_kind(kind), taken) if name is None else check_new_name(name, taken)
-    given = read_fields(gesture.get("fields"))
-    fields = _fields(draft, kind, section, given, taken | {name})
+    name = claim_new_name(name, name_of_kind(kind), taken)
+    given = {field: value for field, value in (fields or {}).items() if field != "kind"}
+    fields = _fields(draft, kind, section, given, taken)
     if kind not in PLAIN:
         fields = {"kind": kind, **fields}
     draft.add(section, name, fields)
     plan.made.append(name)
     plan.words = f"add {name}"
-
-
-def read_fields(raw: Any) -> dict[str, str]:
-    """The fields of a gesture: names with values as typed."""
-    if raw is None:
-        return {}
-    if not isinstance(raw, Mapping) or not all(isinstance(x, str) for pair in raw.items() for x in pair):
-        raise ArgumentError("fields are a mapping of names to values as they would be typed")
-    return {key: value for key, value in raw.items() if key != "kind"}
 
 
 def known_kinds(draft: ModelDraft) -> dict[str, Mapping[str, Any]]:
@@ -165,10 +162,10 @@ def known_kinds(draft: ModelDraft) -> dict[str, Mapping[str, Any]]:
     return {"joints": JOINTS, "constraints": CONSTRAINTS, "elements": elements, "frames": FRAMES}
 
 
-def find_section(draft: ModelDraft, kind: str, wanted: Any = None) -> str:
+def find_section(draft: ModelDraft, kind: str, wanted: str = "") -> str:
     """The section that components of a kind stand in."""
     known = known_kinds(draft)
-    if isinstance(wanted, str) and kind in known.get(wanted, {}):
+    if kind in known.get(wanted, {}):
         return wanted
     if kind in PLAIN:
         return PLAIN[kind]
@@ -193,7 +190,7 @@ def _fields(draft: ModelDraft, kind: str, section: str, given: dict[str, str], t
         return {**FIRST[kind], **given}
     classes = {**known_kinds(draft), "drives": {"drive": DriveUnit}}[section]
     system = draft.system
-    bodies = [name for name in draft.places.paths if draft.places.section_of(name) == "bodies"]
+    bodies = draft.places.in_section("bodies")
     joints = [name for name, joint in system.joints.items() if joint.n_u == 1 and name in draft.places.paths]
     joined = {end.body for joint in system.joints.values() for end in (joint.a, joint.b)}
     loose = [name for name in bodies if name not in joined]
@@ -217,58 +214,42 @@ def _fields(draft: ModelDraft, kind: str, section: str, given: dict[str, str], t
 AT = 1e-9  # m: a place so near to a body's origin is the body itself
 
 
-def join(draft: ModelDraft, gesture: Mapping[str, Any], plan: GesturePlan) -> None:
-    """Add a joint: ``kind``, sides ``a`` and ``b``, ``axis`` as a letter or three numbers, ``name``, ``fields``.
-
-    A side is {frame: arm.tip}, {body: arm}, or a place {body: arm, at: [x, y, z]} in the body's axes, in SI, which
-    becomes a frame of the body; on the world it is written where it is used.
-    """
-    kind = read_text_of(gesture, "kind")
+def join(
+    draft: ModelDraft,
+    plan: GesturePlan,
+    *,
+    kind: str,
+    a: Side,
+    b: Side,
+    axis: Axis | None = None,
+    name: str | None = None,
+    fields: Fields | None = None,
+    step: Step = 1e-3,
+) -> None:
+    """A joint between two places, with the frames that are missing; numbers are rounded to the step."""
     if kind not in JOINTS:
         raise ArgumentError(f"there is no joint {kind!r}; there are {', '.join(sorted(JOINTS))}")
-    name = gesture.get("name")
-    taken = names_in_use(draft)
-    name = free_name(name_of_kind(kind), taken) if name is None else check_new_name(name, taken)
-    step = read_step(gesture, "step", 1e-3)
-    sides = [_side(draft, gesture, side, name, step) for side in ("a", "b")]
+    name = claim_new_name(name, name_of_kind(kind), names_in_use(draft))
+    sides = [_side(draft, word, side, name, step) for word, side in (("a", a), ("b", b))]
     if _body_of(sides[0]) == _body_of(sides[1]):
         raise ArgumentError(f"both places are on {_body_of(sides[0])}: a joint joins two bodies")
-    fields = {"between": f"[{sides[0]}, {sides[1]}]"}
-    axis = gesture.get("axis")
+    own = {"between": f"[{sides[0]}, {sides[1]}]"}
     if axis is not None and "axis" in JOINTS[kind].specs():
-        fields["axis"] = _axis(gesture)
-    add_part(
-        draft,
-        {"do": "add", "kind": kind, "name": name, "fields": {**fields, **read_fields(gesture.get("fields"))}},
-        plan,
-    )
+        own["axis"] = axis if isinstance(axis, str) else write_axis(axis)
+    add_part(draft, plan, kind=kind, name=name, fields={**own, **(fields or {})})
     plan.words = f"join {_body_of(sides[0])} and {_body_of(sides[1])} by {name}"
 
 
-def _axis(gesture: Mapping[str, Any]) -> str:
-    axis = gesture["axis"]
-    if isinstance(axis, str):
-        if axis not in LETTERS:
-            raise ArgumentError(f"axis: one of {', '.join(LETTERS)}, or three numbers, not {axis!r:.40}")
-        return axis
-    return write_axis(read_vector(gesture, "axis") or [])
-
-
-def _side(draft: ModelDraft, gesture: Mapping[str, Any], side: str, joint: str, step: float) -> str:
+def _side(draft: ModelDraft, word: str, side: Side, joint: str, step: float) -> str:
     """What stands in ``between`` for one side."""
-    raw = gesture.get(side)
-    if not isinstance(raw, Mapping) or not ({"frame", "body"} & raw.keys()):
-        raise ArgumentError(f"{side}: {{frame: arm.tip}} or {{body: arm, at: [x, y, z]}} is expected")
-    frame = raw.get("frame")
-    if frame is not None:
-        if not isinstance(frame, str) or "." not in frame:
-            raise ArgumentError(f"{side}: {frame!r:.40} is no frame: write body.frame")
+    frame, body, at = side
+    if frame:
+        if "." not in frame:
+            raise ArgumentError(f"{word}: {frame!r:.40} is no frame: write body.frame")
         draft.system.find_frame(frame)
         return frame
-    body = raw.get("body")
-    if not isinstance(body, str) or (body != "world" and body not in draft.system.bodies):
-        raise ArgumentError(f"{side}: there is no body {body!r:.40}")
-    at = read_vector(raw, "at")
+    if body != "world" and body not in draft.system.bodies:
+        raise ArgumentError(f"{word}: there is no body {body!r:.40}")
     if at is None or max(map(abs, at)) < max(AT, 0.5 * step):
         return body
     numbers = "[" + ", ".join(format_number(x, step) for x in at) + "]"

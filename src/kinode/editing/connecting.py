@@ -19,16 +19,15 @@ from kinode.editing.draft import (
     fresh_nodes,
     inherited_ports,
     names_in_use,
-    set_inherited,
 )
+from kinode.editing.gesture_words import End, Port
 from kinode.editing.name_sites import FRAME, LAW, PORT
 from kinode.editing.places import DRAWN, Path
 from kinode.editing.spans import Edit, value_end
 from kinode.errors import ArgumentError, LawError
 from kinode.formats.yaml_text import NodeKind
-from kinode.model.base.bodies import Body
 from kinode.model.base.fields import Component
-from kinode.model.joints.joint import JOINTS, Joint
+from kinode.model.joints.joint import Joint
 from kinode.model.network.domain import Domain, domain_of_coordinate
 from kinode.model.network.part import Part
 from kinode.model.quantities import find_quantity
@@ -36,9 +35,9 @@ from kinode.model.quantities import find_quantity
 NETWORK = ("port", "node", "freedom", "reference")
 
 
-def connect(draft: ModelDraft, gesture: Mapping[str, Any], plan: GesturePlan) -> None:
-    """Connect two ends."""
-    one, two = find_end(draft, gesture.get("from")), find_end(draft, gesture.get("to"))
+def connect(draft: ModelDraft, plan: GesturePlan, *, from_: End, to: End) -> None:
+    """Two ends; two nodes become one, and the name that a person gave stays."""
+    one, two = find_end(draft, from_), find_end(draft, to)
     if _is_drawn(draft, one) or _is_drawn(draft, two):
         _connect_drawn(draft, one, two)
     else:
@@ -52,7 +51,7 @@ def connect(draft: ModelDraft, gesture: Mapping[str, Any], plan: GesturePlan) ->
 def find_refusal(draft: ModelDraft, one: Mapping[str, str], two: Mapping[str, str]) -> str:
     """Why the gesture ``connect`` would refuse two ends; empty where they fit."""
     try:
-        first, second = find_end(draft, one), find_end(draft, two)
+        first, second = find_end(draft, Port(**one)), find_end(draft, Port(**two))
     except ArgumentError as error:
         return str(error)
     drawn = _is_drawn(draft, first) or _is_drawn(draft, second)
@@ -115,14 +114,13 @@ def _why_no_side(draft: ModelDraft, side: LinkEnd, solid: LinkEnd) -> str:
     if solid.nature == "reference" and solid.text not in ("world", "base"):
         return f"a side of a joint is joined to a body or to the world, not to {solid.text}"
     body = solid.component or "world"
-    if _is_inherited(side):
-        joint = draft.system.joints[side.component]
-        there = joint.b if side.field in ("1", "a") else joint.a
-        return f"{side.component} would join {body} to itself" if there.body == body else ""
-    other = draft.root.find(*draft.places.field_path(side.component, ("b" if side.field in ("1", "a") else "a",)))
-    if other is not None and _body_of(other) == body:
-        return f"{side.component} would join {body} to itself"
-    return ""
+    opposite = "b" if SIDES[side.field] == "a" else "a"
+    if draft.find_origin(side.component):
+        there = getattr(draft.system.joints[side.component], opposite).body
+    else:
+        other = draft.root.find(*draft.places.field_path(side.component, (opposite,)))
+        there = None if other is None else _body_of(other)
+    return f"{side.component} would join {body} to itself" if there == body else ""
 
 
 def _body_of(node: Any) -> str:
@@ -140,33 +138,20 @@ def _write(draft: ModelDraft, one: LinkEnd, two: LinkEnd, plan: GesturePlan) -> 
         start = one if one.nature == "port" else two
         _join(draft, start, two if start is one else one, plan)
     else:
-        write_end(draft, first, "world" if second.nature == "reference" else second.text)
-
-
-def _is_inherited(end: LinkEnd) -> bool:
-    """Whether an end is a field of a component of the file that the model extends."""
-    return end.path[:1] == ("changes",)
-
-
-def write_end(draft: ModelDraft, end: LinkEnd, text: str) -> None:
-    """Write what an end is connected to into its field."""
-    if _is_inherited(end):
-        set_inherited(draft, end.component, end.path[2:], text)
-    else:
-        draft.set(end.path, text)
+        draft.set(first.path, "world" if second.nature == "reference" else second.text)
 
 
 def _join(draft: ModelDraft, port: LinkEnd, other: LinkEnd, plan: GesturePlan) -> None:
     """Bring a port to another end; two nodes become one, and a port leaves a joint or a reference by itself."""
-    if is_open_box(draft, other) and _is_node(draft, port.text, port):
+    if is_open_box(draft, other) and is_node(draft, port.text, port.domain):
         port, other = other, port
     target = _network_name(draft, port, other)
     if is_open_box(draft, port):
         merge_nodes(draft, port.text, target, plan)
         draft.set(port.path, target)
-    elif not _is_node(draft, port.text, port):
-        write_end(draft, port, target)
-    elif other.nature == "reference" or not _is_node(draft, target, other):
+    elif not is_node(draft, port.text, port.domain):
+        draft.set(port.path, target)
+    elif other.nature == "reference" or not is_node(draft, target, other.domain):
         merge_nodes(draft, port.text, target, plan)
     else:
         keep, gone = _nicer(target, port.text)
@@ -193,9 +178,9 @@ def _network_name(draft: ModelDraft, port: LinkEnd, other: LinkEnd) -> str:
     return other.text
 
 
-def _is_node(draft: ModelDraft, name: str, end: LinkEnd) -> bool:
-    """Whether a name is a node of its own, and no joint or reference."""
-    if not name or name in draft.system.references or (end.domain is not None and name == end.domain.reference):
+def is_node(draft: ModelDraft, name: str, domain: Domain | None = None) -> bool:
+    """Whether a name at a port, of a domain, is a node of its own, and no joint or reference."""
+    if not name or name in draft.system.references or (domain is not None and name == domain.reference):
         return False
     heads = (name, name.partition(".")[0], name.rpartition(".")[0])
     return not any(draft.places.section_of(head) == "joints" or head in draft.system.joints for head in heads)
@@ -218,7 +203,7 @@ def merge_nodes(draft: ModelDraft, gone: str, keep: str, plan: GesturePlan) -> N
             draft.guard(site.path)
     draft.apply(edits)
     for name, port in inherited_ports(draft, gone):
-        set_inherited(draft, name, (port,), keep)
+        draft.set(draft.field_path(name, (port,)), keep)
     plan.renamed[gone] = keep
 
 
@@ -253,23 +238,26 @@ def _connect_drawn(draft: ModelDraft, one: LinkEnd, two: LinkEnd) -> None:
 
 
 # -- taking connections apart ----------------------------------------------------------------------
-def disconnect(draft: ModelDraft, gesture: Mapping[str, Any], plan: GesturePlan) -> None:
-    """Take one end off what it is connected to."""
-    name, port = gesture.get("component"), gesture.get("port")
-    if isinstance(name, str) and isinstance(port, str) and draft.places.section_of(name) == "bodies" and "." in port:
+def disconnect(draft: ModelDraft, plan: GesturePlan, *, component: str, port: str = "") -> None:
+    """An end gets a node of its own, or is left open."""
+    name = component
+    if draft.places.section_of(name) == "bodies" and "." in port:
         name, _, port = port.rpartition(".")  # the body's end of a link is named by what is joined there
-    if isinstance(name, str) and isinstance(port, str) and draft.places.paths.get(name, ())[:2] == DRAWN:
+    if draft.places.paths.get(name, ())[:2] == DRAWN:
         _disconnect_drawn(draft, name, port)
         plan.words = f"disconnect {name}"
         return
-    end = find_end(draft, {"component": name, "port": port})
+    end = find_end(draft, Port(name, port))
     plan.words = f"disconnect {_name(end)}"
     nodes = fresh_nodes(names_in_use(draft))
-    if _is_inherited(end):
-        _disconnect_inherited(draft, end, next(nodes))
+    inherited = end.path[:1] == ("changes",)
+    if inherited and end.nature == "port":
+        draft.set(end.path, next(nodes))
+    elif inherited and (end.nature not in ("frame", "law") or not has_default(draft, end.component, end.field)):
+        raise ArgumentError(f"{end.words} is needed where it comes from; connect it elsewhere instead")
     elif end.nature == "port":
         together = [site for site in draft.sites if site.role == PORT and site.name == end.text]
-        if len(together) < 2 - is_open_box(draft, end) and _is_node(draft, end.text, end):
+        if len(together) < 2 - is_open_box(draft, end) and is_node(draft, end.text, end.domain):
             raise ArgumentError(f"{_name(end)} is connected to nothing else")
         if end.path[:1] != ("systems",):
             draft.set(end.path, next(nodes))
@@ -290,16 +278,6 @@ def disconnect(draft: ModelDraft, gesture: Mapping[str, Any], plan: GesturePlan)
         raise ArgumentError(f"{end.words} cannot be disconnected; delete the component, or connect it elsewhere")
 
 
-def _disconnect_inherited(draft: ModelDraft, end: LinkEnd, node: str) -> None:
-    """Take an end of an inherited component off what it is connected to, by a change in this file."""
-    if end.nature == "port":
-        set_inherited(draft, end.component, end.path[2:], node)
-    elif end.nature in ("frame", "law") and has_default(draft, end.component, end.field):
-        set_inherited(draft, end.component, end.path[2:], None)
-    else:
-        raise ArgumentError(f"{end.words} is needed where it comes from; connect it elsewhere instead")
-
-
 def _leave_node(draft: ModelDraft, end: LinkEnd) -> None:
     """Connect a node of a subsystem to nothing."""
     connect = draft.root.find(*end.path[:-1])
@@ -310,7 +288,7 @@ def _leave_node(draft: ModelDraft, end: LinkEnd) -> None:
 def leave_out(draft: ModelDraft, name: str, field: str, path: tuple[str | int, ...]) -> None:
     """Take a field out, or give it the nothing that it can have."""
     if has_default(draft, name, field) and draft.places.section_of(name) != "signals":
-        draft.set(draft.places.field_path(name, (field,)), None)
+        draft.set(draft.field_path(name, (field,)), None)
         return
     roles = {site.role for site in draft.sites if site.path[: len(path)] == path}
     draft.set(path, "world" if FRAME in roles else "0")
@@ -376,28 +354,19 @@ class LinkEnd(NamedTuple):
         return f"{name} ({NATURES[self.nature]}{f', {self.domain.kind}' if self.domain else ''})"
 
 
-def find_end(draft: ModelDraft, raw: Any) -> LinkEnd:
-    """What an end of a connection is: {component, port}, {link} or {reference}."""
-    if not isinstance(raw, Mapping):
-        raise ArgumentError(f"an end of a connection is a component with its port, not {raw!r:.60}")
-    if isinstance(raw.get("reference"), str):
-        return LinkEnd("reference", text=raw["reference"])
-    if isinstance(raw.get("link"), str):
-        return _link(draft, raw["link"])
-    name, port = raw.get("component"), raw.get("port", "")
-    if not isinstance(name, str) or not isinstance(port, str):
-        raise ArgumentError("an end of a connection needs its component and its port")
-    if name == "world":
-        return LinkEnd("reference", text="world")
-    if name not in draft.places.paths:
-        owner = name.rpartition(".")[0]
+def find_end(draft: ModelDraft, end: End) -> LinkEnd:
+    """What an end of a connection is."""
+    name, port, link, reference = end
+    if reference or name == "world":
+        return LinkEnd("reference", text=reference or name)
+    if link:
+        return _link(draft, link)
+    section = draft.section_of(name)
+    if not section:
+        owner, _, word = name.rpartition(".")
         if draft.places.section_of(owner) == "joints":
-            word = name.rpartition(".")[2]
             raise ArgumentError(f"{name} is the {word} of the joint {owner}: it is a field of it, and stays there")
-        if draft.find_origin(name):
-            return _inherited_end(draft, name, port)
         draft.path_of(name)  # says why
-    section = draft.places.section_of(name)
     finders = {
         "joints": _joint_end, "bodies": _solid_end, "elements": _element_end, "constraints": _element_end,
         "systems": _box_end,
@@ -409,9 +378,9 @@ def _link(draft: ModelDraft, link: str) -> LinkEnd:
     """A wire by its name: a node, the freedom of a joint, a quantity, or a link of a joint to a body."""
     owner, _, port = link.rpartition(".")
     if owner in draft.places.paths:
-        return find_end(draft, {"component": owner, "port": port})
+        return find_end(draft, Port(owner, port))
     if draft.places.section_of(link) == "joints":
-        return find_end(draft, {"component": link, "port": THIRD})
+        return find_end(draft, Port(link, THIRD))
     sites = [site for site in draft.sites if site.role == PORT and site.name == link]
     if not sites:
         raise ArgumentError(f"no wire is called {link!r}")
@@ -421,65 +390,37 @@ def _link(draft: ModelDraft, link: str) -> LinkEnd:
 
 def _joint_end(draft: ModelDraft, name: str, port: str) -> LinkEnd:
     if port in SIDES:
-        field = SIDES[port]
-        return LinkEnd("side", name, port, draft.places.field_path(name, (field,)))
-    joint = JOINTS.get(draft.places.kind_of(name))
-    coordinates = dict(joint.coordinates) if joint is not None else {}
-    if port == THIRD and len(coordinates) == 1:
-        return LinkEnd("freedom", name, THIRD, text=name, domain=domain_of_coordinate(next(iter(coordinates.values()))))
+        return LinkEnd("side", name, port, draft.field_path(name, (SIDES[port],)))
+    freedoms, word = freedoms_of(draft, name), port.removeprefix(f"{THIRD}.")
     if port == THIRD:
-        if not coordinates:
-            raise ArgumentError(f"{name} is {draft.places.kind_of(name)}, and has no freedom to act on")
-        return LinkEnd("freedom", name, THIRD, text=name)
-    word = port.removeprefix(f"{THIRD}.")
-    if word in coordinates:
-        text = name if len(coordinates) == 1 else f"{name}.{word}"
-        return LinkEnd("freedom", name, word, text=text, domain=domain_of_coordinate(coordinates[word]))
-    spec = draft.places.specs_of(name, draft.system.kinds).get(port)
+        if not freedoms:
+            kind = draft.places.kind_of(name) or draft.system.joints[name].kind
+            raise ArgumentError(f"{name} is {kind}, and has no freedom to act on")
+        one = next(iter(freedoms.values())) if len(freedoms) == 1 else None
+        return LinkEnd("freedom", name, THIRD, text=name, domain=one)
+    if word in freedoms:
+        text = name if len(freedoms) == 1 else f"{name}.{word}"
+        return LinkEnd("freedom", name, word, text=text, domain=freedoms[word])
+    spec = draft.specs_of(name).get(port)
     if spec is not None and spec.shape == "laws_per_coordinate":
-        return LinkEnd("law", name, port, draft.places.field_path(name, (port,)))
+        return LinkEnd("law", name, port, draft.field_path(name, (port,)))
     return _quantity_end(draft, name, port)
 
 
 def freedoms_of(draft: ModelDraft, name: str) -> dict[str, Domain]:
     """The freedoms of a joint with their domains."""
-    own = draft.system.joints.get(name)
-    joint = JOINTS.get(draft.places.kind_of(name) or (own.kind if own is not None else ""))
-    return {} if joint is None else {word: domain_of_coordinate(unit) for word, unit in joint.coordinates}
-
-
-def _inherited_end(draft: ModelDraft, name: str, port: str) -> LinkEnd:
-    """An end of a component that comes from the file that the model extends."""
-    component, change = draft.system.declared[name], ("changes", name)
-    if isinstance(component, Joint):
-        if port in SIDES:
-            return LinkEnd("side", name, port, (*change, SIDES[port]))
-        freedoms, word = freedoms_of(draft, name), port.removeprefix(f"{THIRD}.")
-        if port == THIRD and freedoms:
-            one = next(iter(freedoms.values())) if len(freedoms) == 1 else None
-            return LinkEnd("freedom", name, THIRD, text=name, domain=one)
-        if word in freedoms:
-            text = name if len(freedoms) == 1 else f"{name}.{word}"
-            return LinkEnd("freedom", name, word, text=text, domain=freedoms[word])
-    if isinstance(component, Body):
-        known = any(frame.name == port for frame in component.frames)
-        return LinkEnd("solid", name, port if known else "", text=f"{name}.{port}" if known else name)
-    if isinstance(component, Part) and port in component.ports():
-        return LinkEnd("port", name, port, (*change, port), getattr(component, port), component.ports()[port])
-    specs = component.specs()
-    if port in specs and port != OUT:
-        shape = specs[port][1].shape
-        nature = {"frame": "frame", "axes": "frame", "joint": "joint"}.get(shape, "law")
-        return LinkEnd(nature, name, port, (*change, port))
-    if component.section in ("signals", "inputs", "parameters"):
-        return LinkEnd("out", name, OUT, text=name)
-    return LinkEnd("out", name, OUT, text=f"{name}.{main_quantity(draft, name) if port in (OUT, '') else port}")
+    joint = draft.class_of(name)
+    if joint is None or not issubclass(joint, Joint):
+        return {}
+    return {word: domain_of_coordinate(unit) for word, unit in joint.coordinates}
 
 
 def _solid_end(draft: ModelDraft, name: str, port: str) -> LinkEnd:
     """A body: at a frame of its own, where a component meets it, or at its origin."""
-    frames = draft.root.find(*draft.path_of(name), "frames")
-    if frames is not None and port in frames.entries:
+    frames = draft.root.find(*draft.places.paths.get(name, ("",)), "frames")
+    own = frames.entries if frames is not None else ()
+    inherited = draft.system.bodies[name].frames if draft.find_origin(name) else ()
+    if port in own or any(frame.name == port for frame in inherited):
         return LinkEnd("solid", name, port, text=f"{name}.{port}")
     other, _, word = port.rpartition(".")
     if other in draft.places.paths:
@@ -491,21 +432,20 @@ def _solid_end(draft: ModelDraft, name: str, port: str) -> LinkEnd:
 
 
 def _element_end(draft: ModelDraft, name: str, port: str) -> LinkEnd:
-    specs = draft.places.specs_of(name, draft.system.kinds)
+    specs, part = draft.specs_of(name), draft.system.declared.get(name)
     if port == OUT or port not in specs:
         if port.startswith(IN):
             return _read_end(draft, name, port)
         return _quantity_end(draft, name, port)
-    path, shape = draft.places.field_path(name, (port,)), specs[port].shape
-    cls = draft.places.class_of(name, draft.system.kinds)
+    path, shape, cls = draft.field_path(name, (port,)), specs[port].shape, draft.class_of(name)
     node = draft.root.find(*path)
     if shape == "port":
         ports = cls.ports() if cls is not None and issubclass(cls, Part) else {}
-        domain = ports.get(port) or _domain_in_system(draft, name, port)
+        domain = ports.get(port) or (part.ports().get(port) if isinstance(part, Part) else None)
         default = "" if cls is None or port not in cls.specs() else cls.specs()[port][0].default
-        text = node.value if node is not None else default
+        text = getattr(part, port) if draft.find_origin(name) else default if node is None else node.value
         return LinkEnd("port", name, port, path, text if isinstance(text, str) else "", domain)
-    if shape == "frame" or (shape == "axes" and draft.places.section_of(name) == "elements"):
+    if shape == "frame" or (shape == "axes" and draft.section_of(name) == "elements"):
         return LinkEnd("frame", name, port, path)
     if shape == "joint":
         return LinkEnd("joint", name, port, path)
@@ -547,11 +487,6 @@ def is_open_box(draft: ModelDraft, end: LinkEnd) -> bool:
     return end.nature == "port" and end.path[:1] == ("systems",) and draft.root.find(*end.path) is None
 
 
-def _domain_in_system(draft: ModelDraft, name: str, port: str) -> Domain | None:
-    part = draft.system.declared.get(name)
-    return part.ports().get(port) if isinstance(part, Part) else None
-
-
 def _read_end(draft: ModelDraft, name: str, port: str) -> LinkEnd:
     """The field of a component that reads quantities of another: the port ``in controller`` of a diagram."""
     source = port.removeprefix(IN)
@@ -564,10 +499,10 @@ def _read_end(draft: ModelDraft, name: str, port: str) -> LinkEnd:
 
 def _quantity_end(draft: ModelDraft, name: str, port: str) -> LinkEnd:
     """A quantity of a component for laws; ``out`` is the main one."""
-    section = draft.places.section_of(name)
+    section = draft.section_of(name)
     if section in ("signals", "inputs", "parameters"):
         if section == "signals" and (port == "law" or port.startswith(IN)):
-            return LinkEnd("law", name, "law", draft.places.field_path(name, ("law",)))
+            return LinkEnd("law", name, "law", draft.field_path(name, ("law",)))
         return LinkEnd("out", name, OUT, text=name)
     if section not in ("joints", "elements", "bodies", "constraints"):
         raise ArgumentError(f"{name} has no ports")
@@ -576,7 +511,7 @@ def _quantity_end(draft: ModelDraft, name: str, port: str) -> LinkEnd:
     try:
         find_quantity(draft.system, text)
     except LawError as error:
-        known = ", ".join(draft.places.specs_of(name, draft.system.kinds))
+        known = ", ".join(draft.specs_of(name))
         raise ArgumentError(f"{name} has no port {port!r}: {error.message}; its fields are {known}") from None
     return LinkEnd("out", name, port or OUT, text=text)
 
@@ -592,9 +527,7 @@ def main_quantity(draft: ModelDraft, name: str) -> str:
 
 def has_default(draft: ModelDraft, name: str, field: str) -> bool:
     """Whether a field of a component may be left out."""
-    cls = draft.places.class_of(name, draft.system.kinds)
-    if cls is None and draft.find_origin(name):
-        cls = type(draft.system.declared[name])
+    cls = draft.class_of(name)
     if cls is None or field not in cls.specs():
         return True
     return cls.specs()[field][0].default is not dataclasses.MISSING

@@ -6,8 +6,6 @@ so that nothing is connected that was not meant to be.
 
 ``take`` has an entry of a section as another model has it, or none where that has none.
 
-    {do: "take", section, name, fields: {field: text} | null, value: text}
-
 The section of the components of a circuit as drawn is ``circuit``.  Fields that are equal already stay as they are
 written; ``value`` is for entries that are no mapping.  What refers to an entry that goes stays, and is reported as
 wrong: to take it along is the gesture ``delete``.
@@ -17,11 +15,11 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator, Mapping
-from typing import Any
 
 from kinode.editing.adding import GROUPS, fill_group
-from kinode.editing.connecting import merge_nodes
-from kinode.editing.draft import GesturePlan, ModelDraft, free_name, fresh_nodes, names_in_use, read_names, read_text_of
+from kinode.editing.connecting import is_node, merge_nodes
+from kinode.editing.draft import GesturePlan, ModelDraft, free_name, fresh_nodes, names_in_use
+from kinode.editing.gesture_words import Fields, Names, Typed
 from kinode.editing.name_sites import PORT
 from kinode.editing.places import DRAWN, NAMED, SHORT, EntryPlaces, Path
 from kinode.editing.removing import rename_references
@@ -36,9 +34,8 @@ FOLDED = re.compile(r"[ \t]*(?:\r\n|\n|\r)[ \t]*")
 OWN = ("kinode", "name", "gravity", "run", "notes")  # of a whole model that is pasted; they are left out
 
 
-def paste(draft: ModelDraft, gesture: Mapping[str, Any], plan: GesturePlan) -> None:
-    """Paste components from text, which may be a whole model."""
-    text = read_text_of(gesture, "text")
+def paste(draft: ModelDraft, plan: GesturePlan, *, text: str) -> None:
+    """Components from text, which may be a whole model, under names that are free."""
     try:
         root = read_spans(text)
     except ModelError as error:
@@ -56,9 +53,8 @@ def paste(draft: ModelDraft, gesture: Mapping[str, Any], plan: GesturePlan) -> N
     plan.words = f"paste {', '.join(plan.made)}"
 
 
-def duplicate(draft: ModelDraft, gesture: Mapping[str, Any], plan: GesturePlan) -> None:
-    """Copy components beside themselves."""
-    names = read_names(gesture)
+def duplicate(draft: ModelDraft, plan: GesturePlan, *, names: Names) -> None:
+    """Copies of components, connected among themselves, under names that are free."""
     for name in names:
         if draft.path_of(name)[0] == "circuit":
             raise ArgumentError(f"{name} is part of a circuit as drawn; copy it in the text")
@@ -66,20 +62,17 @@ def duplicate(draft: ModelDraft, gesture: Mapping[str, Any], plan: GesturePlan) 
     plan.words = f"duplicate {', '.join(names)}"
 
 
-def add_group(draft: ModelDraft, gesture: Mapping[str, Any], plan: GesturePlan) -> None:
-    """Add a ready group of components."""
-    what = read_text_of(gesture, "what")
+def add_group(draft: ModelDraft, plan: GesturePlan, *, what: str, on: str | None = None) -> None:
+    """Several components at once: ``link``, ``drive``, ``pid_loop`` or ``axis``, on a body or a joint."""
     if what not in GROUPS:
         raise ArgumentError(f"there is no group {what!r}; there are {', '.join(GROUPS)}")
-    on = gesture.get("on")
+    body, joint = draft.places.in_section("bodies")[-1:], _joints(draft)[-1:]
     if on is not None:
-        draft.path_of(str(on))
-    body, joint = _bodies(draft)[-1:], _joints(draft)[-1:]
-    if on is not None:
-        section = draft.places.section_of(str(on))
+        draft.path_of(on)
+        section = draft.places.section_of(on)
         if section not in ("bodies", "joints") or (what == "link") != (section == "bodies"):
             raise ArgumentError(f"{what}: it is put on a {'body' if what == 'link' else 'joint'}, and {on} is none")
-        body, joint = [str(on)], [str(on)]
+        body, joint = [on], [on]
         if what != "link" and on not in _joints(draft):
             raise ArgumentError(f"{on} is no joint that turns about one axis, which {what} needs")
     place = (body or ["world"])[0]
@@ -98,14 +91,9 @@ def add_group(draft: ModelDraft, gesture: Mapping[str, Any], plan: GesturePlan) 
         plan.words += f"; {joint[0]} keeps the effort that it has, and {controller} gives none yet"
 
 
-def _bodies(draft: ModelDraft) -> list[str]:
-    return [name for name in draft.places.paths if draft.places.section_of(name) == "bodies"]
-
-
 def _joints(draft: ModelDraft) -> list[str]:
     """The joints of the text that turn about one axis."""
-    joints = [name for name in draft.places.paths if draft.places.section_of(name) == "joints"]
-    kinds = {name: JOINTS.get(draft.places.kind_of(name)) for name in joints}
+    kinds = {name: JOINTS.get(draft.places.kind_of(name)) for name in draft.places.in_section("joints")}
     return [name for name, cls in kinds.items() if cls is not None and [u for _, u in cls.coordinates] == ["angle"]]
 
 
@@ -157,19 +145,11 @@ def insert_copies(draft: ModelDraft, text: str, plan: GesturePlan) -> None:
 
 def _rename_nodes(draft: ModelDraft, apart: ModelDraft, taken: set[str]) -> None:
     """Fresh names for nodes of what is copied that the model has already."""
-    here = {site.name for site in draft.sites if site.role == PORT and not _is_known(draft, site.name)}
+    here = {site.name for site in draft.sites if site.role == PORT and is_node(draft, site.name)}
     fresh = fresh_nodes(taken | {site.name for site in apart.sites})
     for node in dict.fromkeys(site.name for site in apart.sites if site.role == PORT):
-        if node in here and not _is_known(apart, node):
+        if node in here and is_node(apart, node):
             merge_nodes(apart, node, next(fresh), GesturePlan())
-
-
-def _is_known(draft: ModelDraft, name: str) -> bool:
-    """Whether a name at a port is a reference or a joint, and no node."""
-    heads = (name, name.partition(".")[0], name.rpartition(".")[0])
-    return name in draft.system.references or any(
-        head in draft.system.joints or draft.places.section_of(head) == "joints" for head in heads
-    )
 
 
 def copy_components(places: EntryPlaces, names: Iterable[str]) -> str:
@@ -222,12 +202,18 @@ def _is_shared(node: SpanNode) -> bool:
     return node.anchor is not None or node.target is not None or any(_is_shared(inner) for inner in within)
 
 
-def take_entry(draft: ModelDraft, gesture: Mapping[str, Any], plan: GesturePlan) -> None:
-    """Make an entry what another model has."""
-    section, name = read_text_of(gesture, "section"), read_text_of(gesture, "name")
+def take_entry(
+    draft: ModelDraft,
+    plan: GesturePlan,
+    *,
+    section: str,
+    name: str,
+    fields: Fields | None = None,
+    value: Typed | None = None,
+) -> None:
+    """An entry as another model has it; without fields and value it goes."""
     if section not in (*SECTIONS, DRAWN[0]):
         raise ArgumentError(f"there is no section {section!r:.40}; there are {', '.join(SECTIONS)}")
-    fields, value = gesture.get("fields"), gesture.get("value")
     path: Path = (*DRAWN, name) if section == DRAWN[0] else (section, name)
     node = draft.root.find(*path)
     plan.words = f"take over {name}"
@@ -237,9 +223,7 @@ def take_entry(draft: ModelDraft, gesture: Mapping[str, Any], plan: GesturePlan)
         draft.remove(path)
         plan.removed.append(name)
         return
-    if value is not None and not isinstance(value, str):
-        raise ArgumentError("the value is given as text, as it would be typed")
-    given = _read_typed(fields) if value is None else {}
+    given = fields or {}
     if node is None:
         plan.made.append(name)
         if value is None and len(path) == 2:
@@ -253,12 +237,6 @@ def take_entry(draft: ModelDraft, gesture: Mapping[str, Any], plan: GesturePlan)
             draft.set((*path, field), None)
         for field, typed in given.items():
             draft.set((*path, field), typed)
-
-
-def _read_typed(fields: Any) -> dict[str, str]:
-    if not isinstance(fields, Mapping) or not all(isinstance(x, str) for pair in fields.items() for x in pair):
-        raise ArgumentError("fields are a mapping of names to values as they would be typed")
-    return dict(fields)
 
 
 def _flow(fields: Mapping[str, str]) -> str:

@@ -12,14 +12,15 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 from kinode.editing.connecting import merge_nodes
 from kinode.editing.copying import typed_value
-from kinode.editing.draft import FRESH, GesturePlan, ModelDraft, free_name, fresh_nodes, names_in_use, read_text_of
+from kinode.editing.draft import FRESH, GesturePlan, ModelDraft, free_name, fresh_nodes, names_in_use
 from kinode.editing.enclosing import EMPTY, has_alias
 from kinode.editing.name_sites import PORT, NameSite
 from kinode.editing.places import NAMED, Box, box_prefix, find_box_entry
+from kinode.editing.removing import rename_references
 from kinode.editing.spans import Edit, entry_text
 from kinode.errors import ArgumentError
 from kinode.formats.yaml_text import SpanNode, plain_value
@@ -29,9 +30,8 @@ DECLARED = ("domains", "components")
 QUANTITY = re.compile(r"[^\W\d]\w*(?:\.\w+)*(?:@\w+(?:\.\w+)*)?\Z")
 
 
-def dissolve(draft: ModelDraft, gesture: Mapping[str, Any], plan: GesturePlan) -> None:
-    """Put what is in a subsystem in its place."""
-    name = read_text_of(gesture, "name")
+def dissolve(draft: ModelDraft, plan: GesturePlan, *, name: str) -> None:
+    """What is in a subsystem, put in its place."""
     draft.path_of(name)
     if draft.places.section_of(name) != "systems":
         raise ArgumentError(f"{name} is no subsystem")
@@ -236,7 +236,7 @@ def follow_inside(draft: ModelDraft, box: Box, before: EdgeNames, renamed: Mappi
         level = ModelDraft(draft.text, draft.file, box=box[:count])
         prefix = box_prefix(box[count:])
         for old, new in renamed.items():
-            _rename_outside(level, prefix + old, prefix + new)
+            rename_references(level, None, prefix + old, prefix + new)
         draft.apply(level.edited.edits())
 
 
@@ -267,12 +267,3 @@ def _drop_given(outer: ModelDraft, name: str, before: EdgeNames, after: EdgeName
             continue
         for key in gone:
             outer.remove((*path, key))
-
-
-def _rename_outside(level: ModelDraft, old: str, new: str) -> None:
-    edits = []
-    for site in level.sites:
-        if site.means(old):
-            level.guard(site.path)
-            edits.append(Edit(site.start, site.start + len(old), new))
-    level.apply(edits)

@@ -13,7 +13,6 @@ import re
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from functools import lru_cache
-from typing import Any
 
 from kinode.editing.checked_text import CheckedText, check_text
 from kinode.editing.chunked_spans import reread_spans
@@ -46,6 +45,7 @@ from kinode.expressions.function_table import CONSTANTS, FUNCTIONS
 from kinode.formats.yaml_files import SECTIONS
 from kinode.formats.yaml_text import NodeKind, SpanNode, plain_value, read_spans
 from kinode.formats.yaml_writer import WIDTH, write_flow
+from kinode.model.base.fields import Component, Spec
 from kinode.model.base.frames import NAME
 from kinode.model.component_store import RESERVED
 from kinode.model.network.part import Part
@@ -54,6 +54,9 @@ from kinode.model.system import System
 ORDER = ("kinode", "name", "gravity", "extends", "domains", "components", "parameters", "inputs", "tables", "bodies",
          "frames", "circuit", "joints", "systems", "drives", "constraints", "signals", "elements", "changes", "run",
          "notes")  # fmt: skip
+
+
+NO_CHANGE = ("kind", "unit")  # of an inherited component
 
 
 class InheritedPartError(ArgumentError):
@@ -183,9 +186,58 @@ class ModelDraft:
         nodes = (self.root.find(*path[:count]) for count in range(len(path) + 1))
         return any(node is not None and node.in_flow for node in nodes)
 
+    # -- fields, also of components that the file inherits -----------------------------------------
+    def section_of(self, name: str) -> str:
+        """The section of a component, inherited or not; empty if there is none."""
+        return self.system.declared[name].section if self.find_origin(name) else self.places.section_of(name)
+
+    def class_of(self, name: str) -> type[Component] | None:
+        """The class of a component, inherited or not."""
+        if self.find_origin(name):
+            return type(self.system.declared[name])
+        return self.places.class_of(name, self.system.kinds)
+
+    def specs_of(self, name: str) -> dict[str, Spec]:
+        """The fields of a component with what they take."""
+        if self.find_origin(name):
+            return {field: spec for field, (_, spec) in type(self.system.declared[name]).specs().items()}
+        return self.places.specs_of(name, self.system.kinds)
+
+    def field_path(self, name: str, field: Path) -> Path:
+        """The path of a field; that of an inherited component is among the changes of this file."""
+        return ("changes", name, *field) if self.find_origin(name) else self.places.field_path(name, field)
+
+    def _change(self, path: Path, value: str | None) -> None:
+        """Change a field of an inherited component; None takes the change out, or else the field."""
+        name, field = str(path[1]), path[2]
+        entry, origin = self.root.find("changes", name), self.find_origin(name)
+        if entry is not None and entry.kind is not NodeKind.MAP:
+            if SHORT.get(self.section_of(name)) != field:
+                message = f"{name} is given in changes as a value alone: write its fields there as {{value: ...}}"
+                raise ArgumentError(message)
+            path = (*path[:2], *path[3:])
+        elif field in NO_CHANGE:
+            raise ArgumentError(f"the {field} of {name} is that of the file {origin}, and stays")
+        if len(path) > 3 and self.root.find(*path[:3]) is None:
+            raise ArgumentError(f"{name}.{field} is given as a whole in {origin}: give all of it anew")
+        if value is None and self.root.find(*path) is not None:
+            alone = entry is None or len(entry.entries) <= 1
+            self.remove(path[:2] if alone else path)
+        elif entry is None:
+            self.add("changes", name, {str(field): "null" if value is None else value})
+        else:
+            self._put(path, "null" if value is None else value)
+
     # -- values ------------------------------------------------------------------------------------
     def set(self, path: Path, value: str | None) -> None:
         """Give the value at a path, or take it out by None; what is missing on the way is made."""
+        if path[:1] == ("changes",) and len(path) > 2 and self.find_origin(str(path[1])):
+            self._change(path, value)
+        else:
+            self._put(path, value)
+
+    def _put(self, path: Path, value: str | None) -> None:
+        """The same at that path and nowhere else."""
         if not path:
             raise ArgumentError("the name of a field is needed")
         self.guard(path, inside=True)
@@ -427,55 +479,20 @@ def fresh_nodes(taken: set[str]) -> Iterator[str]:
             yield f"n{k}"
 
 
-def check_new_name(name: Any, taken: set[str]) -> str:
+def claim_new_name(wanted: str | None, usual: str, taken: set[str]) -> str:
+    """The name that is wanted for something new, or the usual one with a number, which is taken from now on."""
+    name = free_name(usual, taken) if wanted is None else check_new_name(wanted, taken)
+    taken.add(name)
+    return name
+
+
+def check_new_name(name: str, taken: set[str]) -> str:
     """A name for something new; what cannot be one is refused."""
-    if not isinstance(name, str) or not NAME.match(name) or "." in name:
+    if not NAME.match(name) or "." in name:
         raise ArgumentError(f"{name!r:.60} is no name: use letters, digits and _, starting with a letter")
     if name in taken:
         raise ArgumentError(f"the name {name!r} is taken; choose another")
     return name
-
-
-def read_text_of(gesture: Mapping[str, Any], key: str) -> str:
-    """A text of a gesture."""
-    value = gesture.get(key)
-    if not isinstance(value, str) or not value:
-        raise ArgumentError(f"the gesture {gesture.get('do')!r} needs {key!r}, a text")
-    return value
-
-
-def read_names(gesture: Mapping[str, Any], key: str = "names") -> list[str]:
-    """A list of names of a gesture."""
-    value = gesture.get(key)
-    if not isinstance(value, list | tuple) or not value or not all(isinstance(x, str) and x for x in value):
-        raise ArgumentError(f"the gesture {gesture.get('do')!r} needs {key!r}, a list of names")
-    return list(dict.fromkeys(value))
-
-
-NO_CHANGE = ("kind", "unit")
-
-
-def set_inherited(draft: ModelDraft, name: str, path: tuple[str | int, ...], value: str | None) -> None:
-    """Give a field of an inherited component its value in this file; None takes the change out, or the field."""
-    section, field = draft.system.declared[name].section, path[0]
-    entry = draft.root.find("changes", name)
-    where: Path = ("changes", name, *path)
-    if entry is not None and entry.kind is not NodeKind.MAP:
-        if SHORT.get(section) != field:
-            raise ArgumentError(
-                f"{name} is given in changes as a value alone: write its fields there as {{value: ...}}"
-            )
-        where = ("changes", name, *path[1:])
-    elif field in NO_CHANGE:
-        raise ArgumentError(f"the {field} of {name} is that of the file {draft.find_origin(name)}, and stays")
-    if len(path) > 1 and draft.root.find(*where[:3]) is None:
-        raise ArgumentError(f"{name}.{field} is given as a whole in {draft.find_origin(name)}: give all of it anew")
-    if value is None:
-        _take_out(draft, name, where)
-    elif entry is None:
-        draft.add("changes", name, {str(field): value})
-    else:
-        draft.set(where, value)
 
 
 def inherited_ports(draft: ModelDraft, node: str) -> list[tuple[str, str]]:
@@ -484,16 +501,3 @@ def inherited_ports(draft: ModelDraft, node: str) -> list[tuple[str, str]]:
         return []
     parts = [part for part in draft.system.declared.values() if isinstance(part, Part) and draft.find_origin(part.name)]
     return [(part.name, port) for part in parts for port in part.ports() if getattr(part, port) == node]
-
-
-def _take_out(draft: ModelDraft, name: str, where: Path) -> None:
-    """Without the change; a field that this file does not change gets its default instead."""
-    if draft.root.find(*where) is None:
-        if draft.root.find("changes", name) is None:
-            draft.add("changes", name, {str(where[2]): "null"})
-        else:
-            draft.set(where, "null")
-        return
-    entry = draft.root.find("changes", name)
-    alone = entry is None or entry.kind is not NodeKind.MAP or len(entry.entries) == 1
-    draft.remove(("changes", name) if alone else where)

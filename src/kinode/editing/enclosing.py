@@ -10,10 +10,10 @@ bound to it.  Tables, declared kinds and frames of the world are written inside 
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
-from typing import Any
 
 from kinode.editing.copying import typed_fields
-from kinode.editing.draft import ORDER, GesturePlan, ModelDraft, check_new_name, free_name, names_in_use, read_names
+from kinode.editing.draft import ORDER, GesturePlan, ModelDraft, claim_new_name, free_name, names_in_use
+from kinode.editing.gesture_words import Names
 from kinode.editing.name_sites import FRAME, JOINT, LAW, PORT, NameSite
 from kinode.editing.places import DRAWN
 from kinode.editing.spans import Edit, entry_text, format_key, value_end
@@ -27,11 +27,9 @@ from kinode.model.quantities import unit_of
 FIRST_NAME = "subsystem"
 
 
-def enclose(draft: ModelDraft, gesture: Mapping[str, Any], plan: GesturePlan) -> None:
-    """Make a subsystem of components."""
-    names, taken = read_names(gesture), names_in_use(draft)
-    wanted = gesture.get("name")
-    name = free_name(FIRST_NAME, taken) if wanted is None else check_new_name(wanted, taken)
+def enclose(draft: ModelDraft, plan: GesturePlan, *, names: Names, name: str | None = None) -> None:
+    """A subsystem made of components; what crosses its edge becomes nodes, inputs and parameters of it."""
+    name = claim_new_name(name, FIRST_NAME, names_in_use(draft))
     edge = SelectionEdge(draft, names)
     inside = _write_inside(edge)
     given = {

@@ -14,15 +14,14 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
 
-from kinode.editing.adding import read_fields
 from kinode.editing.checked_text import check_text
 from kinode.editing.copying import typed_value
-from kinode.editing.draft import GesturePlan, ModelDraft, check_new_name, free_name, names_in_use, read_text_of
+from kinode.editing.draft import GesturePlan, ModelDraft, claim_new_name, names_in_use
 from kinode.editing.enclosing import has_alias
+from kinode.editing.gesture_words import Fields
 from kinode.editing.places import SHORT, find_box
 from kinode.editing.spans import Edit, entry_text, line_end, moved_lines, value_end
 from kinode.errors import ArgumentError, ModelError
@@ -53,18 +52,19 @@ def name_of_file(file: str) -> str:
     return word if word[:1].isalpha() else f"box_{word}".rstrip("_")
 
 
-def insert_box(draft: ModelDraft, gesture: Mapping[str, Any], plan: GesturePlan) -> None:
-    """Add a subsystem that is a file."""
-    file, taken, wanted = read_text_of(gesture, "file"), names_in_use(draft), gesture.get("name")
+def insert_box(
+    draft: ModelDraft, plan: GesturePlan, *, file: str, name: str | None = None, fields: Fields | None = None
+) -> None:
+    """A subsystem that is a file."""
     if draft.file is None:
         raise ArgumentError(f"{file} cannot be found: this text is from no file")
-    name = free_name(name_of_file(file), taken) if wanted is None else check_new_name(wanted, taken)
+    name = claim_new_name(name, name_of_file(file), names_in_use(draft))
     try:
         load_file_box(Path(draft.file), file)
     except ModelError as error:
         raise ArgumentError(f"{file} cannot be a subsystem of this model: {why_no_box(error)}") from None
-    fields = {key: value for key, value in read_fields(gesture.get("fields")).items() if key not in ("file", "system")}
-    draft.add("systems", name, {"file": file, **fields})
+    given = {key: value for key, value in (fields or {}).items() if key not in ("kind", "file", "system")}
+    draft.add("systems", name, {"file": file, **given})
     plan.made.append(name)
     plan.words = f"add {name} from {file}"
 
@@ -76,9 +76,8 @@ def why_no_box(error: ModelError) -> str:
     return f"{error.message} ({', '.join(at)})" if at else error.message
 
 
-def refer(draft: ModelDraft, gesture: Mapping[str, Any], plan: GesturePlan) -> None:
-    """Let a subsystem that is written out be one that is read from a file."""
-    name, file = read_text_of(gesture, "name"), read_text_of(gesture, "file")
+def refer(draft: ModelDraft, plan: GesturePlan, *, name: str, file: str) -> None:
+    """A subsystem that is written out, read from a file instead."""
     check_written_out(draft, name)
     draft.guard(("systems", name), inside=True)
     draft.apply(draft.rename(("systems", name, "system"), "file"))
@@ -180,8 +179,8 @@ def _seen_from(place: Path, file: str, target: Path, name: str) -> str:
 NOT_COPIED = ("kinode", "extends", "changes")
 
 
-def take_base(draft: ModelDraft, gesture: Mapping[str, Any], plan: GesturePlan) -> None:
-    """Take over the text of the file that the model extends."""
+def take_base(draft: ModelDraft, plan: GesturePlan) -> None:
+    """The text of the file that the model extends, with the changes made here, in the place of ``extends``."""
     extended = draft.root.find("extends")
     if extended is None or draft.file is None or draft.box:
         raise ArgumentError("this model extends no file whose text could be taken over")
@@ -210,7 +209,7 @@ def _read_base(draft: ModelDraft, extended: SpanNode, file: str) -> str:
         raise ArgumentError(f"{file} cannot be taken over: {error}") from None
     base_draft = ModelDraft(text, path)
     if base_draft.root.find("extends") is not None:
-        take_base(base_draft, {}, GesturePlan())
+        take_base(base_draft, GesturePlan())
     for where, name in list(find_named_files(base_draft.root)):
         seen = Path(os.path.relpath(path.parent / name, place.parent)).as_posix()
         if seen != name:

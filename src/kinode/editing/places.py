@@ -55,6 +55,10 @@ class EntryPlaces:
         kind = self.kind_of(name)
         return "bodies" if kind in ("body", "base") else "joints" if kind in JOINTS else "elements"
 
+    def in_section(self, section: str) -> list[str]:
+        """The components of a section, drawn ones included."""
+        return [name for name in self.paths if self.section_of(name) == section]
+
     def entry(self, path: Path) -> SpanEntry | None:
         """The entry of a mapping at the end of a path."""
         parent = self.root.find(*path[:-1])
@@ -140,14 +144,6 @@ class EntryPlaces:
 
 
 Box = tuple[str, ...]
-
-
-def read_box(raw: Any) -> Box:
-    """The subsystems that lead to a box, from a gesture or a page."""
-    given = raw if isinstance(raw, list | tuple) else None
-    if given is None or not all(isinstance(name, str) and name for name in given):
-        raise ArgumentError(f"box: a list of names of subsystems is expected, not {raw!r:.60}")
-    return tuple(given)
 
 
 def box_prefix(box: Sequence[str]) -> str:

@@ -10,13 +10,14 @@ Everything else says why it stays.
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 
 from kinode.editing.draft import GesturePlan, ModelDraft
+from kinode.editing.gesture_words import Step, Target, Vector
 from kinode.editing.places import Path, split_box
 from kinode.errors import ArgumentError, Error
 from kinode.expressions.parser import parse
@@ -25,7 +26,6 @@ from kinode.expressions.units import parse_quantity, parse_unit
 from kinode.formats.yaml_text import NodeKind, SpanNode
 from kinode.model.system import System
 
-TARGETS = ("frame", "center", "shape", "joint")
 DEGREE = math.pi / 180.0
 FORMS = ("quaternion", "matrix", "turns")
 ALONG = 1e-6  # an axis that is so near to a letter is written as the letter
@@ -183,26 +183,45 @@ def find_axis(draft: ModelDraft, name: str) -> NumberEntry:
 
 
 # -- the gesture -----------------------------------------------------------------------------------
-def place(draft: ModelDraft, gesture: Mapping[str, Any], plan: GesturePlan) -> None:
-    """Move or turn something: ``what`` {frame: arm.tip}, ``at`` and ``rpy`` in SI, ``axis`` of a joint, ``step``."""
-    kind, name = _read_target(gesture.get("what"))
-    at, rpy, axis = (read_vector(gesture, key) for key in ("at", "rpy", "axis"))
+def place(
+    draft: ModelDraft,
+    plan: GesturePlan,
+    *,
+    what: Target,
+    at: Vector | None = None,
+    rpy: Vector | None = None,
+    axis: Vector | None = None,
+    step: Step = 1e-3,
+    angle_step: Step = DEGREE,
+    parameters: bool = False,
+) -> None:
+    """The numbers that place something, rounded to the steps; with ``parameters`` a parameter may follow."""
+    ((kind, name),) = what.items()
     if at is None and rpy is None and axis is None:
         raise ArgumentError("the gesture 'place' needs at, rpy or axis: three numbers")
     if kind != "joint" and split_box(draft.root, name)[0]:
-        _place_inside(draft, gesture, kind, name, plan)
+        inside, inner = find_inner_draft(draft, name)
+        off = plain_places(find_place(inside, kind, inner)).off
+        if off:
+            raise ArgumentError(f"{name} cannot be moved: {off}")
+        place(
+            inside, plan, what={kind: inner}, at=at, rpy=rpy, axis=axis, step=step, angle_step=angle_step,
+            parameters=parameters,
+        )  # fmt: skip
+        draft.apply(inside.edited.edits())
+        plan.words = plan.words.replace(inner, name, 1)
         return
-    parameters, said = gesture.get("parameters") is True, list[str]()
+    said = list[str]()
     if at is not None:
         fields = find_place(draft, kind, name)
         if fields.off:
             raise ArgumentError(f"{name} cannot be moved: {fields.off}")
-        said += _move(draft, fields, at, read_step(gesture, "step", 1e-3), parameters)
+        said += _move(draft, fields, at, step, parameters)
     if rpy is not None:
         fields = find_place(draft, kind, name)
         if fields.turn_off:
             raise ArgumentError(f"{name} cannot be turned: {fields.turn_off}")
-        _turn(draft, fields, rpy, read_step(gesture, "angle_step", DEGREE), parameters)
+        _turn(draft, fields, rpy, angle_step, parameters)
     if axis is not None:
         if kind != "joint":
             raise ArgumentError("a joint has an axis; other things have at and rpy")
@@ -212,17 +231,6 @@ def place(draft: ModelDraft, gesture: Mapping[str, Any], plan: GesturePlan) -> N
         draft.set(draft.places.field_path(name, ("axis",)), write_axis(axis))
     verb = "move" if at is not None else "turn"
     plan.words = ", ".join([f"{verb} {name}", *(words for words in said if words)])
-
-
-def _place_inside(draft: ModelDraft, gesture: Mapping[str, Any], kind: str, name: str, plan: GesturePlan) -> None:
-    """Move or turn what is on a body of a subsystem: its numbers are in the axes of that body, wherever it stands."""
-    inside, inner = find_inner_draft(draft, name)
-    off = plain_places(find_place(inside, kind, inner)).off
-    if off:
-        raise ArgumentError(f"{name} cannot be moved: {off}")
-    place(inside, {**gesture, "what": {kind: inner}}, plan)
-    draft.apply(inside.edited.edits())
-    plan.words = plan.words.replace(inner, name, 1)
 
 
 def _move(draft: ModelDraft, fields: PlaceFields, at: Sequence[float], step: float, parameters: bool) -> list[str]:
@@ -263,34 +271,6 @@ def write_axis(axis: Sequence[float]) -> str:
         if abs(abs(along) - 1.0) < ALONG:
             return letter if along > 0 else f"-{letter}"
     return "[" + ", ".join(format_number(x, 1e-4) for x in v) + "]"
-
-
-def _read_target(raw: Any) -> tuple[str, str]:
-    if isinstance(raw, Mapping) and len(raw) == 1:
-        kind, name = next(iter(raw.items()))
-        if kind in TARGETS and isinstance(name, str) and name:
-            return str(kind), name
-    raise ArgumentError("what: {frame: arm.tip}, {center: arm}, {shape: arm} or {joint: elbow} is expected")
-
-
-def read_vector(gesture: Mapping[str, Any], key: str) -> list[float] | None:
-    """Three numbers of a gesture; None where it has none."""
-    raw = gesture.get(key)
-    if raw is None:
-        return None
-    if isinstance(raw, list | tuple) and len(raw) == 3:
-        numbers = [float(x) for x in raw if isinstance(x, int | float) and not isinstance(x, bool)]
-        if len(numbers) == 3 and all(map(math.isfinite, numbers)):
-            return numbers
-    raise ArgumentError(f"{key}: three numbers in SI are expected, not {raw!r:.60}")
-
-
-def read_step(gesture: Mapping[str, Any], key: str, default: float) -> float:
-    """A positive number of a gesture."""
-    raw = gesture.get(key, default)
-    if not isinstance(raw, int | float) or isinstance(raw, bool) or not (math.isfinite(raw) and raw > 0):
-        raise ArgumentError(f"{key}: a positive number is expected, not {raw!r:.40}")
-    return float(raw)
 
 
 MOST_DIGITS = 12

@@ -8,8 +8,7 @@ laws too.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
-from typing import Any
+from collections.abc import Iterable
 
 from kinode.editing.connecting import has_default, leave_out
 from kinode.editing.draft import (
@@ -18,20 +17,18 @@ from kinode.editing.draft import (
     check_new_name,
     fresh_nodes,
     names_in_use,
-    read_names,
-    read_text_of,
 )
+from kinode.editing.gesture_words import Names
 from kinode.editing.name_sites import FRAME, JOINT, LAW, PORT, NameSite
-from kinode.editing.places import DRAWN, Path
+from kinode.editing.places import DRAWN, SHORT, Path
 from kinode.editing.spans import Edit
 from kinode.errors import ArgumentError
 
 DEFINED = ("parameters", "tables")
 
 
-def delete(draft: ModelDraft, gesture: Mapping[str, Any], plan: GesturePlan) -> None:
-    """Delete components."""
-    names = read_names(gesture)
+def delete(draft: ModelDraft, plan: GesturePlan, *, names: Names) -> None:
+    """Components, with what stands on them or acts in them."""
     for name in names:
         draft.path_of(name)
     going = find_hanging(draft, names)
@@ -58,16 +55,13 @@ def find_hanging(draft: ModelDraft, names: Iterable[str]) -> list[str]:
 
 def _needs(draft: ModelDraft, site: NameSite) -> bool:
     """Whether a component cannot be without what it names there."""
-    field = next((str(step) for step in site.path if isinstance(step, str) and step not in (site.owner,)), "")
-    words = [str(step) for step in site.path if isinstance(step, str)]
-    after = words[words.index(site.owner) + 1 :] if site.owner in words else [field]
-    field = after[0] if after else ""
+    field = _field_of(site)
     return field in ("between", "a", "b") or site.role == JOINT or not has_default(draft, site.owner, field) or (
         draft.places.section_of(site.owner) in ("frames", "systems", "drives")
     )  # fmt: skip
 
 
-def _check_unused(draft: ModelDraft, names: list[str], going: list[str]) -> None:
+def _check_unused(draft: ModelDraft, names: Iterable[str], going: list[str]) -> None:
     """Refuse to delete parameters and tables that others use."""
     for name in names:
         if draft.places.section_of(name) in DEFINED:
@@ -109,16 +103,16 @@ def _is_cut(draft: ModelDraft, site: NameSite, name: str, going: list[str]) -> b
 def _field_of(site: NameSite) -> str:
     """The field of its owner that a site is in; the main one of a value alone."""
     words = [str(step) for step in site.path]
-    after = words[words.index(site.owner) + 1 :]
-    return after[0] if after else {"signals": "law"}.get(str(site.path[0]), "value")
+    after = words[words.index(site.owner) + 1 :] if site.owner in words else words
+    return after[0] if after else SHORT.get(words[0], "value")
 
 
-def rename(draft: ModelDraft, gesture: Mapping[str, Any], plan: GesturePlan) -> None:
-    """Rename what has a name."""
-    old, new = read_text_of(gesture, "name"), read_text_of(gesture, "to")
+def rename(draft: ModelDraft, plan: GesturePlan, *, name: str, to: str) -> None:
+    """A component, node, frame or quantity with all references, in laws too."""
+    old = name
     key, is_frame = _find_key(draft, old)
     owner = old.rpartition(".")[0] if is_frame else ""
-    new = new.removeprefix(f"{owner}.") if owner else new
+    new = to.removeprefix(f"{owner}.") if owner else to
     taken = _frames_beside(draft, key) if is_frame and key is not None else names_in_use(draft)
     if old == new or new == old.rpartition(".")[2]:
         raise ArgumentError(f"{old} has this name already")

@@ -29,19 +29,6 @@ class Edit(NamedTuple):
     text: str
 
 
-def read_edits(raw: Any) -> list[Edit]:
-    """Edits from a list of [start, end, text], as they come from a page."""
-    if not isinstance(raw, list | tuple):
-        raise ArgumentError(f"edits are a list of [start, end, text], not {raw!r:.60}")
-    edits = []
-    for item in raw:
-        whole = isinstance(item, list | tuple) and len(item) == 3 and all(type(x) is int for x in item[:2])
-        if not whole or not isinstance(item[2], str):
-            raise ArgumentError(f"an edit is [start, end, text], not {item!r:.60}")
-        edits.append(Edit(*item))
-    return edits
-
-
 def apply_edits(text: str, edits: Iterable[Edit]) -> str:
     """The text after edits that do not overlap.
 

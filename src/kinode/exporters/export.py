@@ -53,26 +53,6 @@ class ExportKind:
     """Whether it is one file of text."""
 
 
-def _write_yaml(order: ExportOrder) -> str:
-    return dumps(order.system)
-
-
-def _write_script(order: ExportOrder) -> str:
-    return write_script(order.system, order.text)
-
-
-def _draw(order: ExportOrder) -> str:
-    return str(hook("diagram")(order.system).svg)
-
-
-def _write_urdf(order: ExportOrder) -> str:
-    return write_urdf(order.system, None if order.file is None else order.file.parent)
-
-
-def _write_mjcf(order: ExportOrder) -> str:
-    return write_mjcf(order.system)
-
-
 def _write_fmu(order: ExportOrder) -> bytes:
     from kinode.exporters.fmu.fmu_export import write_fmu  # compilers and archives serve it alone
 
@@ -86,11 +66,20 @@ def _write_library(order: ExportOrder) -> dict[str, str]:
 
 
 EXPORTS = {
-    "yaml": ExportKind("model file, in SI units, with all subsystems written out", ".yaml", _write_yaml),
-    "python": ExportKind("script that builds the same system", ".py", _write_script),
-    "svg": ExportKind("circuit diagram, laid out anew", ".svg", _draw),
-    "urdf": ExportKind("robot of links and joints, as a tree", ".urdf", _write_urdf),
-    "mjcf": ExportKind("model of MuJoCo", ".xml", _write_mjcf),
+    "yaml": ExportKind(
+        "model file, in SI units, with all subsystems written out", ".yaml", lambda order: dumps(order.system)
+    ),
+    "python": ExportKind(
+        "script that builds the same system", ".py", lambda order: write_script(order.system, order.text)
+    ),
+    "svg": ExportKind(
+        "circuit diagram, laid out anew", ".svg", lambda order: str(hook("diagram")(order.system).svg)
+    ),
+    "urdf": ExportKind(
+        "robot of links and joints, as a tree", ".urdf",
+        lambda order: write_urdf(order.system, None if order.file is None else order.file.parent),
+    ),
+    "mjcf": ExportKind("model of MuJoCo", ".xml", lambda order: write_mjcf(order.system)),
     "c": ExportKind(
         "library in C99 with an example, in a folder", "", _write_library,
         ("outputs", "inputs", "method", "step", "rtol", "atol", "jacobian"), is_text=False,

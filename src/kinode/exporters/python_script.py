@@ -14,6 +14,7 @@ import textwrap
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any
 
+from kinode.editing.places import SHORT
 from kinode.errors import ModelError
 from kinode.expressions.printer import write_number
 from kinode.expressions.syntax_tree import Expression
@@ -347,7 +348,6 @@ def _quoted(text: str) -> str:
 
 
 SECTIONS = ("parameters", "inputs", "bodies", "frames", "joints", "constraints", "signals", "elements")
-SINGLE = {"parameters": "value", "inputs": "value", "signals": "law"}  # what an entry without fields gives
 
 
 class TypedValues:
@@ -374,7 +374,7 @@ class TypedValues:
             for name, entry in entries.items():
                 self._at[name] = entries.lines[name]
                 if name not in changed:
-                    self._entries[name] = entry if isinstance(entry, Map) else {SINGLE.get(section, ""): entry}
+                    self._entries[name] = entry if isinstance(entry, Map) else {SHORT.get(section, ""): entry}
 
     def field(self, name: str, field: str) -> Any:
         """What was typed for a field of a component; None where nothing was."""

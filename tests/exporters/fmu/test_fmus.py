@@ -14,7 +14,7 @@ from mechanisms import bricard
 import kinode as kn
 from kinode.exporters.fmu import fmu_export, shared_libraries
 from kinode.exporters.fmu.fmu_export import pack
-from kinode.exporters.variables import structured
+from kinode.exporters.fmu.model_description import structured
 from kinode.structure import loop_closure
 from support import fmu_runs
 

@@ -3,132 +3,85 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import replace
 from typing import Any
 
 from kinode.dynamics.compile import find_compiled
 from kinode.dynamics.compiled_system import Dynamics
-from kinode.errors import ArgumentError, ModelError
-from kinode.exporters.c_code.breaks import find_break_plan
-from kinode.exporters.c_code.method_choice import compile_for_export
-from kinode.exporters.c_code.model_source import NamedIndex, comment, enumerate_names, find_parameters, write_model
-from kinode.exporters.c_code.start_plan import find_start_plan
-from kinode.exporters.variables import ExportedVariable, ExportedVariables, VariableSource, find_variables
-from kinode.jit.c.c_numbers import file_identifier, real
-from kinode.model.base.fields import unknown
+from kinode.errors import ArgumentError
+from kinode.exporters.c_code.method_choice import choose_options, compile_for_export, refuse_functions
+from kinode.exporters.c_code.model_source import CModel, ModelSource, comment, enumerate_names
+from kinode.exporters.variables import Variable, Variables, list_variables
+from kinode.jit.c.c_numbers import real
 from kinode.model.system import System
-from kinode.tasks.start_argument import find_start
 
 EXAMPLE_SPAN, EXAMPLE_ROWS = 10.0, 100
 """Length in s of the example where the model gives none, and rows that it prints."""
+INDICES = {
+    "Parameters": ("P", "m->p"), "Inputs": ("I", "m->inputs, held during {name}_advance"),
+    "States": ("Y", "{name}_state, with their start"), "Outputs": ("O", "{name}_outputs"),
+}  # fmt: skip
+"""By role what the names of indices begin with, and where the numbers are."""
 
 
 def write_library(system: System, options: Mapping[str, Any]) -> dict[str, str]:
     """The files of the library by name; what C cannot hold is refused by name."""
-    refuse_functions(find_compiled(system))
+    refuse_functions(find_compiled(system), "C", "an FMU, code of others, which C cannot hold")
     dynamics = compile_for_export(system)
-    return _LibraryText(dynamics, options).files()
+    outputs: Sequence[str] | None = options.get("outputs")
+    if outputs is None:
+        outputs = [*(c.name for c in dynamics.coordinates), *(["system.energy"] * bool(system.bodies))]
+    listed = list_variables(dynamics, outputs, options.get("inputs"))
+    jacobian, results = bool(options.get("jacobian", False)), tuple(x.name for x in listed.results)
+    chosen = choose_options(dynamics, *(options.get(name) for name in ("method", "step", "rtol", "atol")))
+    source = ModelSource(dynamics, results, jacobian, chosen)
+    if jacobian and not source.has_jacobian:
+        raise ArgumentError("jacobian: the derivatives of a system of this size are not written as C")
+    tables = _list_entries(dynamics, listed, source)
+    name = source.name
+    indices = (
+        enumerate_names(name, letter, f"{role}: {where.format(name=name)}", tables[role])
+        for role, (letter, where) in INDICES.items()
+    )
+    model = source.write("\n".join(indices))
+    return {
+        f"{name}.h": model.header, f"{name}.c": model.source,
+        "main.c": _write_example(system, name, tables["Outputs"]), "CMakeLists.txt": _write_cmake(name),
+        "README.md": _write_readme(system, model, tables),
+    }  # fmt: skip
 
 
-def refuse_functions(dynamics: Dynamics) -> None:
-    """Refuse components that call functions in Python, or code of others."""
-    for element in dynamics.system.elements.values():
-        if element.doors:
-            raise ModelError("it is an FMU, code of others, which C cannot hold", component=element.name)
-    events = dynamics.topology.events
-    for entry in () if events is None else events.samplers:
-        if entry.sampler.call is not None:
-            message = f"it calls {entry.sampler.what}, which C cannot hold; write it as a law, or as a component"
-            raise ModelError(message, component=entry.owner)
+Entries = Mapping[str, Sequence[Variable]]
+"""The numbers of the library by the word for their role."""
 
 
-@dataclass(frozen=True, eq=False)
-class _Names:
-    """The variables of the library by role."""
+def _list_entries(dynamics: Dynamics, listed: Variables, source: ModelSource) -> Entries:
+    given = {x.name: x for x in listed.inputs}
+    return {
+        "Parameters": [_with_note(x, _acting(source, x.name)) for x in listed.parameters],
+        "Inputs": [given.get(x) or Variable(x, note="keeps its value") for x in dynamics.topology.inputs],
+        "Outputs": [Variable(x.name, x.unit, note=x.note) for x in listed.results],
+        "States": [*listed.states, *listed.discrete],
+    }
 
-    states: tuple[NamedIndex, ...]
-    parameters: tuple[NamedIndex, ...]
-    inputs: tuple[NamedIndex, ...]
-    outputs: tuple[NamedIndex, ...]
+
+def _acting(source: ModelSource, parameter: str) -> str:
+    """When a change of a parameter acts, where that is not at once."""
+    frozen = parameter in source.frozen
+    return "the start does not follow it" if frozen else "acts at init" if parameter in source.fixed else ""
 
 
-class _LibraryText:
-    """The texts of one library."""
+def _with_note(x: Variable, note: str) -> Variable:
+    return replace(x, note="; ".join(text for text in (x.note, note) if text))
 
-    def __init__(self, dynamics: Dynamics, options: Mapping[str, Any]) -> None:
-        self.dynamics, self.system = dynamics, dynamics.system
-        defaults = self.system.run_defaults
-        self.t0 = float(defaults.get("t0") or 0.0)
-        self.until = float(defaults.get("until") or self.t0 + EXAMPLE_SPAN)
-        self.variables = self._find_variables(options)
-        chosen = {name: options[name] for name in ("method", "step", "rtol", "atol") if options.get(name) is not None}
-        jacobian = bool(options.get("jacobian", False))
-        outputs = tuple(x.name for x in self.variables.results)
-        start = find_start_plan(dynamics)
-        self.parameters = find_parameters(dynamics, find_break_plan(dynamics), start)
-        self.names = self._find_names()
-        names = self._enumerations(file_identifier(self.system.name))
-        self.model = write_model(dynamics, outputs=outputs, jacobian=jacobian, names=names, start=start, **chosen)
-        if jacobian and not self.model.has_jacobian:
-            raise ArgumentError("jacobian: the derivatives of a system of this size are not written as C")
 
-    def _find_variables(self, options: Mapping[str, Any]) -> ExportedVariables:
-        """Names, units and values; wrong names are refused."""
-        start = find_start(
-            self.dynamics, None, self.t0, self.dynamics.arguments.parameters, self.dynamics.arguments.inputs
-        )
-        outputs: Sequence[str] | None = options.get("outputs")
-        for text in options.get("inputs") or ():
-            if text not in self.dynamics.topology.inputs:
-                raise ArgumentError(unknown("inputs: no input is called", text, self.dynamics.topology.inputs))
-        if outputs is None:
-            outputs = [*(c.name for c in self.dynamics.coordinates), *(["system.energy"] * bool(self.system.bodies))]
-        source = VariableSource(
-            self.dynamics, outputs, options.get("inputs"), start.y, frozenset(), frozenset(), 0, False, start.y
-        )  # fmt: skip
-        return find_variables(source)
-
-    def _find_names(self) -> _Names:
-        v, notes = self.variables, {}
-        for record in self.parameters:
-            words = "the start does not follow it" if record.frozen else "acts at init" if record.fixed else ""
-            notes[record.name] = words
-        given = {x.name: x for x in v.inputs}
-        return _Names(
-            tuple(_index(x) for x in (*v.states, *v.discrete)),
-            tuple(_index(x, notes[x.name]) for x in v.parameters),
-            tuple(
-                _index(given[name]) if name in given else NamedIndex(name, note="keeps its value")
-                for name in self.dynamics.topology.inputs
-            ),
-            tuple(NamedIndex(x.name, x.unit, note=x.note) for x in v.results),
-        )  # fmt: skip
-
-    def _enumerations(self, name: str) -> str:
-        names = self.names
-        return "\n".join([
-            enumerate_names(name, "P", "Parameters: m->p", names.parameters),
-            enumerate_names(name, "I", f"Inputs: m->inputs, held during {name}_advance", names.inputs),
-            enumerate_names(name, "Y", f"States: {name}_state, with their start", names.states),
-            enumerate_names(name, "O", f"Outputs: {name}_outputs", names.outputs),
-        ])  # fmt: skip
-
-    def files(self) -> dict[str, str]:
-        """All files by name."""
-        name = self.model.name
-        return {
-            f"{name}.h": self.model.header, f"{name}.c": self.model.source, "main.c": self._example(),
-            "CMakeLists.txt": self._cmake(), "README.md": self._readme(),
-        }  # fmt: skip
-
-    def _example(self) -> str:
-        """A program that simulates the model and prints a table."""
-        name, upper = self.model.name, self.model.name.upper()
-        heading = comment(",".join(["t", *(entry.name for entry in self.names.outputs)]))
-        heading = heading.replace("%", "%%").replace('"', "'")
-        span = (self.until - self.t0) / EXAMPLE_ROWS
-        out = f"double out[{upper}_N_OUTPUTS > 0 ? {upper}_N_OUTPUTS : 1];"
-        return f"""/* Simulates {comment(self.system.name)} and prints its outputs, separated by commas. */
+def _write_example(system: System, name: str, outputs: Sequence[Variable]) -> str:
+    """A program that simulates the model and prints a table."""
+    upper, t0 = name.upper(), float(system.run_defaults.get("t0") or 0.0)
+    heading = comment(",".join(["t", *(entry.name for entry in outputs)])).replace("%", "%%").replace('"', "'")
+    span = (float(system.run_defaults.get("until") or t0 + EXAMPLE_SPAN) - t0) / EXAMPLE_ROWS
+    out = f"double out[{upper}_N_OUTPUTS > 0 ? {upper}_N_OUTPUTS : 1];"
+    return f"""/* Simulates {comment(system.name)} and prints its outputs, separated by commas. */
 #include <stdio.h>
 
 #include "{name}.h"
@@ -140,23 +93,23 @@ int main(void)
     {out}
     int status;
     {name}_defaults(&model);
-    status = {name}_init(&model, {real(self.t0)});
+    status = {name}_init(&model, {real(t0)});
     printf("{heading}\\n");
     for (int k = 0; status == 0 && k <= {EXAMPLE_ROWS}; ++k) {{
         {name}_outputs(&model, out);
         printf("%.17g", {name}_time(&model));
         for (int i = 0; i < {upper}_N_OUTPUTS; ++i) printf(",%.17g", out[i]);
         printf("\\n");
-        if (k < {EXAMPLE_ROWS}) status = {name}_advance(&model, {real(self.t0)} + {real(span)} * (k + 1));
+        if (k < {EXAMPLE_ROWS}) status = {name}_advance(&model, {real(t0)} + {real(span)} * (k + 1));
     }}
     if (status) fprintf(stderr, "t = %g s: %s\\n", {name}_time(&model), {name}_status_text(status));
     return status;
 }}
 """
 
-    def _cmake(self) -> str:
-        name = self.model.name
-        return f"""cmake_minimum_required(VERSION 3.10)
+
+def _write_cmake(name: str) -> str:
+    return f"""cmake_minimum_required(VERSION 3.10)
 project({name} C)
 set(CMAKE_C_STANDARD 99)
 if(NOT CMAKE_BUILD_TYPE)
@@ -174,19 +127,19 @@ add_executable({name}_example main.c)
 target_link_libraries({name}_example {name})
 """
 
-    def _readme(self) -> str:
-        """What the folder is, and how it is used."""
-        name, names = self.model.name, self.names
-        frozen = [record.name for record in self.parameters if record.frozen]
-        parts = [
-            f"# {self.system.name} as C99",
-            f"Written by kinode. `{name}.h` and `{name}.c` are the model with its integrator and its events.\n"
-            "They need `math.h` alone; they take no heap and have no global variables.",
-            f"""```sh
+
+def _write_readme(system: System, model: CModel, tables: Entries) -> str:
+    """What the folder is, and how it is used."""
+    name, frozen = model.name, [x.name for x in tables["Parameters"] if x.name in model.frozen]
+    parts = [
+        f"# {system.name} as C99",
+        f"Written by kinode. `{name}.h` and `{name}.c` are the model with its integrator and its events.\n"
+        "They need `math.h` alone; they take no heap and have no global variables.",
+        f"""```sh
 cc -std=c99 -O2 -I. {name}.c main.c -lm -o {name} && ./{name}
 cmake -B build && cmake --build build
 ```""",
-            f"""```c
+        f"""```c
 #include "{name}.h"
 
 static {name}_model model;
@@ -195,27 +148,19 @@ static {name}_model model;
 int status = {name}_init(&model, 0.0);
 while (status == 0) status = {name}_step(&model, 1e-3);
 ```""",
-            _table("Parameters", f"{name.upper()}_P_...", names.parameters),
-            _table("Inputs", f"{name.upper()}_I_...", names.inputs),
-            _table("Outputs", f"{name.upper()}_O_...", names.outputs),
-            _table("States", f"{name.upper()}_Y_...", names.states),
-            "A parameter that acts at init moves the start or the times at which laws jump: set it before\n"
-            f"`{name}_init`. The others may be changed between two steps.",
-        ]  # fmt: skip
-        if frozen:
-            parts.append(
-                f"The start does not follow these parameters, since it is not computed in C: {', '.join(frozen)}.\n"
-                "Export the model again with other values of them, or set the state after `init`."
-            )
-        return "\n\n".join(part for part in parts if part) + "\n"
+        *(_table(role, f"{name.upper()}_{INDICES[role][0]}_...", entries) for role, entries in tables.items()),
+        "A parameter that acts at init moves the start or the times at which laws jump: set it before\n"
+        f"`{name}_init`. The others may be changed between two steps.",
+    ]  # fmt: skip
+    if frozen:
+        parts.append(
+            f"The start does not follow these parameters, since it is not computed in C: {', '.join(frozen)}.\n"
+            "Export the model again with other values of them, or set the state after `init`."
+        )
+    return "\n\n".join(part for part in parts if part) + "\n"
 
 
-def _index(x: ExportedVariable, note: str = "") -> NamedIndex:
-    notes = "; ".join(text for text in (x.note, note) if text)
-    return NamedIndex(x.name, x.unit, x.start, x.low, x.high, notes)
-
-
-def _table(title: str, label: str, entries: Sequence[NamedIndex]) -> str:
+def _table(title: str, label: str, entries: Sequence[Variable]) -> str:
     """A table in Markdown; nothing where there are no entries."""
     if not entries:
         return ""
@@ -223,7 +168,7 @@ def _table(title: str, label: str, entries: Sequence[NamedIndex]) -> str:
     return "\n".join([f"## {title} (`{label}`)\n", "| name | unit | value | |", "|---|---|---|---|", *rows])
 
 
-def _value(entry: NamedIndex) -> str:
+def _value(entry: Variable) -> str:
     return "" if entry.value is None else f"{entry.value:.9g}"
 
 

@@ -1,4 +1,4 @@
-"""Which method of integration an exported model has, with which tolerances, and by which rows its loops are closed."""
+"""Which method an exported model has, with which tolerances, which rows close its loops, and what it cannot hold."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from typing import Any
 
 from kinode.dynamics.compile import find_compiled
 from kinode.dynamics.compiled_system import Dynamics
-from kinode.errors import Error
+from kinode.errors import Error, ModelError
 from kinode.model.system import System
 from kinode.ode.method_table import DEFAULT_METHOD, METHODS, is_fixed
 from kinode.ode.ode_arguments import ATOL, RTOL
@@ -16,6 +16,18 @@ from kinode.tasks.simulate import simulate
 TRIAL_SPAN = 10.0
 """Length in s of the run that decides where the model gives none."""
 TRIAL_SAMPLES = 101  # of that run: other rows are chosen from them
+
+
+def refuse_functions(dynamics: Dynamics, holder: str, doors: str) -> None:
+    """Refuse components that call functions in Python, or code of others (``doors``), which the holder cannot have."""
+    for element in dynamics.system.elements.values():
+        if element.doors:
+            raise ModelError(f"it is {doors}", component=element.name)
+    events = dynamics.topology.events
+    for entry in () if events is None else events.samplers:
+        if entry.sampler.call is not None:
+            message = f"which {holder} cannot hold; write it as a law, or as a component"
+            raise ModelError(f"it calls {entry.sampler.what}, {message}", component=entry.owner)
 
 
 def compile_for_export(system: System) -> Dynamics:

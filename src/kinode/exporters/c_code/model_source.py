@@ -8,7 +8,6 @@ acts.
 
 from __future__ import annotations
 
-import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from importlib.resources import files
@@ -20,12 +19,12 @@ from kinode.algebra.scalars import Array
 from kinode.dynamics.compiled_system import Dynamics
 from kinode.dynamics.reactions.sharing_pattern import find_start_pattern, values_kernel
 from kinode.dynamics.starts.newton_loop import NOT_SOLVED
-from kinode.exporters.c_code import breaks, start_loops
-from kinode.exporters.c_code.breaks import BreakPlan, find_break_plan
+from kinode.exporters.c_code import breaks
+from kinode.exporters.c_code.breaks import find_break_plan
 from kinode.exporters.c_code.memory_image import MemoryImage, take_image, write_copies
-from kinode.exporters.c_code.method_choice import choose_options
 from kinode.exporters.c_code.start_loops import CONTRADICTION, TORN
-from kinode.exporters.c_code.start_plan import StartPlan, find_frozen, find_start_plan
+from kinode.exporters.c_code.start_plan import find_start_plan
+from kinode.exporters.variables import Variable
 from kinode.jit.c.c_loops import CLoopWriter
 from kinode.jit.c.c_numbers import file_identifier, identifier, real, rows, write_helpers
 from kinode.jit.c.c_programs import CProgramWriter
@@ -53,44 +52,11 @@ START_FAILED, NETWORK_FAILED, SPEEDS_FAILED = (START_STATUS + code for code in (
 exact speeds do not fit together."""
 
 
-def declare_start(name: str, plan: StartPlan | None) -> list[str]:
-    """Members of the model."""
-    if plan is None:
-        return []
-    return [f"    {name}_loop_start_memory start;", plan.image.members(f"{name}_loop_int")]
-
-
-def write_start_tables(name: str, plan: StartPlan | None) -> list[str]:
-    """Constant tables."""
-    return [] if plan is None else [plan.image.tables(name, f"{name}_loop_int")]
-
-
-def set_start(name: str, plan: StartPlan | None, numbers: Mapping[str, int]) -> list[str]:
-    """Statements that lay the memory out; ``numbers`` are those of its programs."""
-    if plan is None:
-        return []
-    return [
-        plan.image.assignments(name, "m->start"),
-        *(f"    m->start.{field} = {number};" for field, number in numbers.items()),
-    ]
-
-
-def bind_start(plan: StartPlan | None) -> list[str]:
-    """Statements that set its pointers."""
-    return [] if plan is None else [plan.image.bindings("m->start")]
-
-
-def change_start(plan: StartPlan | None) -> list[str]:
-    """Statements for parameters, inputs or a time that are not the model's own."""
-    if plan is None:
-        return ["        KN_CLOSE_LOOPS(m);"]
-    return [
-        "        m->start.warm.time[0] = m->run.step.origin;",
-        "        const int64_t failed = KN_FIND_START(&m->start);",
-        f"        if (failed) return {START_STATUS} + (int)failed;",
-    ]
-
-
+FIND_START = f"""\
+        m->start.warm.time[0] = m->run.step.origin;
+        const int64_t failed = KN_FIND_START(&m->start);
+        if (failed) return {START_STATUS} + (int)failed;"""
+"""For parameters, inputs or a time that are not the model's own."""
 N_BREAKS = 16
 """Breaks of expressions of time that are known ahead."""
 MOST_STEPS = 10**8
@@ -132,52 +98,44 @@ class CModel:
     name: str
     header: str
     source: str
-    parameters: tuple[ParameterRecord, ...]
+    fixed: frozenset[str]
+    """The parameters that move the start of a model, or the times at which expressions of time break."""
+    frozen: frozenset[str]
+    """Those whose effect on the start C does not compute."""
     n_events: int
     has_jacobian: bool
 
 
-def write_model(
-    dynamics: Dynamics, *, outputs: Sequence[str] = (), jacobian: bool = False, method: str | None = None,
-    step: Any = None, rtol: float | None = None, atol: Any = None, names: str = "", start: StartPlan | None = None,
-) -> CModel:  # fmt: skip
+class ModelSource:
     """The C of a compiled system.
 
     Parameters
     ----------
     dynamics : Dynamics
-    outputs : sequence of str
+    outputs : tuple of str
         Names of quantities that ``<name>_outputs`` gives, one after the other.
     jacobian : bool
         Whether ``<name>_jacobian`` is written; of a large system that has no loop code for it, it is not.
-    method, step, rtol, atol
-        Of ``<name>_advance``, as in ``kn.simulate``; those of the model's run section by default.
-    names : str
-        Enumerations of indices for the header.
-    start : StartPlan, optional
-        How the start follows the parameters, where it is known already.
+    options : Options
+        Of ``<name>_advance``.
     """
-    text = _ModelText(dynamics, tuple(outputs), jacobian, choose_options(dynamics, method, step, rtol, atol))
-    text.names, text.start_plan = names, start or find_start_plan(dynamics)
-    return text.write()
-
-
-class _ModelText:
-    """The C of one model while it is written."""
 
     def __init__(self, dynamics: Dynamics, outputs: tuple[str, ...], jacobian: bool, options: Options) -> None:
         self.system, self.outputs = dynamics.system, outputs
         self.name = file_identifier(dynamics.system.name)
         self.t0 = float(dynamics.system.run_defaults.get("t0") or 0.0)
         self.options = options
-        self.dynamics, self.names = dynamics, ""
-        self.start_plan: StartPlan | None = None
+        self.dynamics, self.start_plan = dynamics, find_start_plan(dynamics)
         own = dynamics.arguments
         self.start: Array = find_start(dynamics, None, self.t0, own.parameters, own.inputs).y
         self.run = self._lay_out()
         topology = self.dynamics.topology
         self.has_jacobian = jacobian and (not is_large(topology) or is_loop_code(topology, self._along()))
         self.plan = find_break_plan(self.dynamics)
+        self.frozen = self.start_plan.frozen
+        self.fixed = self.frozen | (frozenset() if self.plan is None else self.plan.parameters)
+        if topology.constrained:
+            self.fixed |= {topology.parameters[k] for k in dynamics.start.parameters_that_count}
         self.kernels: dict[Kernel, int] = {}
         self.start_numbers: dict[str, int] = {}
         self.programs: list[Program] = []
@@ -233,46 +191,44 @@ class _ModelText:
         return 0 if self.kernel.events is None else len(self.kernel.events.modes)
 
     # -- text --------------------------------------------------------------------------------------
-    def write(self) -> CModel:
+    def write(self, names: str = "") -> CModel:
+        """The whole; ``names`` are enumerations of indices for the header."""
         image, name = self._image(), self.name
         evaluate = self.number(values_kernel(self.dynamics, self.outputs)) if self.outputs else 0
         along = self.number(self._along()) if self.has_jacobian else 0
         with self.dynamics.kernels.tracing():
             programs = [self.dynamics.kernels.program(kernel) for kernel in self.kernels]
-        names = [f"{name}_kernel_{k + 1}_{identifier(kernel.name)}" for k, kernel in enumerate(self.kernels)]
+        labels = [f"{name}_kernel_{k + 1}_{identifier(kernel.name)}" for k, kernel in enumerate(self.kernels)]
         if self.plan is not None:
             programs.append(self.plan.program)
-            names.append(f"{name}_kernel_{len(names) + 1}_breaks")
-        if self.start_plan is not None:
-            for field, program in self.start_plan.programs.items():
-                programs.append(program)
-                self.start_numbers[field] = len(programs)
-                names.append(f"{name}_kernel_{len(programs)}_{identifier(field)}")
+            labels.append(f"{name}_kernel_{len(labels) + 1}_breaks")
+        for field, program in self.start_plan.programs.items():
+            programs.append(program)
+            self.start_numbers[field] = len(programs)
+            labels.append(f"{name}_kernel_{len(programs)}_{identifier(field)}")
         loops = CLoopWriter(f"{name}_loop")
         writer = CProgramWriter(f"{name}_loop", loops.name_of)
-        bodies = [writer.write(program, label) for program, label in zip(programs, names, strict=True)]
+        bodies = [writer.write(program, label) for program, label in zip(programs, labels, strict=True)]
         symbols = self._loops(loops)
         loops.record(type(self.run.memory))
         n_outputs = programs[evaluate - 1].sizes["out"] if evaluate else 0
         macros = self._macros(symbols, programs, evaluate, along, n_outputs)
         n_work = max(writer.work_of.values(), default=0)
-        header = self._header(image, loops, n_work, programs, along, n_outputs)
+        header = self._header(image, loops, n_work, programs, along, n_outputs, names)
         helpers = write_helpers(f"{name}_loop", (loops.helpers | writer.helpers) - {"call"})
         runtime = files("kinode.exporters.c_code").joinpath("c", "model_runtime.c").read_text(encoding="utf-8")
         cases = "\n".join(f'    case {int(code)}: return "{text}";' for code, text in STATUS_TEXTS.items())
         parts = [
             f"/* {comment(self.system.name)}: written by kinode. */", f'#include "{name}.h"', macros,
-            write_copies(name, [image, *([self.start_plan.image] if self.start_plan is not None else [])]), helpers,
-            *bodies, _caller(name, names), *loops.texts,
-            image.tables(name, f"{name}_loop_int"), self._tables(), *write_start_tables(name, self.start_plan),
+            write_copies(name, [image, *self.start_plan.images]), helpers, *bodies, _caller(name, labels), *loops.texts,
+            image.tables(name, f"{name}_loop_int"), self._tables(),
+            *(start.tables(name, f"{name}_loop_int") for start in self.start_plan.images),
             self._own_functions(image),
             runtime.replace("/* STATUS CASES */", f'    case 0: return "all is well";\n{cases}'),
             "\n".join(f"#undef {word}" for word in _defined(macros)),
         ]  # fmt: skip
-        return CModel(
-            name, header, "\n".join(parts) + "\n", find_parameters(self.dynamics, self.plan, self.start_plan),
-            self.n_events, self.has_jacobian,
-        )  # fmt: skip
+        source = "\n".join(parts) + "\n"
+        return CModel(name, header, source, self.fixed, self.frozen, self.n_events, self.has_jacobian)
 
     def _along(self) -> Kernel:
         """The kernel of derivatives of rates and outputs along one direction of states and inputs."""
@@ -286,8 +242,7 @@ class _ModelText:
         wanted: dict[str, Any] = {"KN_ADVANCE": advance, **PLAIN_LOOPS, **(LOOPS if self.eventful else {})}
         if self.plan is not None:
             wanted["KN_NEXT_BREAK"] = breaks.next_break
-        if self.start_plan is not None:
-            wanted["KN_FIND_START"] = start_loops.STARTS[self.start_plan.has_loops][self.start_plan.has_network]
+        wanted |= self.start_plan.loops
         return {macro: loops.name_of(function) for macro, function in wanted.items()}
 
     def _macros(
@@ -316,7 +271,7 @@ class _ModelText:
 
     def _header(
         self, image: MemoryImage, loops: CLoopWriter, n_work: int, programs: Sequence[Program], along: int,
-        n_outputs: int,
+        n_outputs: int, names: str,
     ) -> str:  # fmt: skip
         name, layout = self.name, self.dynamics.topology.layout
         upper, kind = name.upper(), f"{name}_loop_int"
@@ -342,8 +297,8 @@ class _ModelText:
             f"    double inputs_seen[{max(1, len(layout.inputs))}];",
             f"    {name}_loop_run_memory run;", *search, f"    double work[{max(1, n_work)}];",
             f"    double scratch[{max(1, layout.n_y)}];", *jacobian, image.members(kind),
-            *declare_start(name, self.start_plan), f"}} {name}_model;",
-            self.names, declare_functions(name, self.has_jacobian), "#endif\n",
+            *(f"    {name}_loop_start_memory start;\n{x.members(kind)}" for x in self.start_plan.images),
+            f"}} {name}_model;", names, declare_functions(name, self.has_jacobian), "#endif\n",
         ])  # fmt: skip
 
     def _search_members(self) -> list[str]:
@@ -391,16 +346,17 @@ class _ModelText:
         size, counting = len(self.start), self.dynamics.start.parameters_that_count.tolist()
         return "\n".join([
             f"static void {name}_lay_out({name}_model *m)", "{", image.assignments(name, "m->run"), *search,
-            *set_start(name, self.start_plan, self.start_numbers), "}\n",
+            *(start.assignments(name, "m->start") for start in self.start_plan.images),
+            *(f"    m->start.{field} = {number};" for field, number in self.start_numbers.items()), "}\n",
             f"void {name}_bind({name}_model *m)", "{", image.bindings("m->run"), *pointers,
-            *bind_start(self.start_plan), "}\n",
+            *(start.bindings("m->start") for start in self.start_plan.images), "}\n",
             f"static int {name}_find_start({name}_model *m)", "{",
             f"    int changed = {name}_differ(m->inputs, {name}_default_inputs, KN_SIZE(m->inputs));",
             f"    if (m->run.step.origin != {real(self.t0)}) changed = 1;",
             *([f"    {name}_copy(m->run.state.y, {name}_start, {size});"] if size else []),
             *(f"    if (m->p[{k}] != {name}_default_p[{k}]) changed = 1;" for k in counting),
             "    if (changed) {",
-            *change_start(self.start_plan), "    }", "    return 0;", "}\n",
+            FIND_START if self.start_plan.images else "        KN_CLOSE_LOOPS(m);", "    }", "    return 0;", "}\n",
         ])  # fmt: skip
 
 
@@ -438,27 +394,14 @@ def _defined(macros: str) -> list[str]:
     return [line.split()[1].partition("(")[0] for line in macros.splitlines()]
 
 
-@dataclass(frozen=True)
-class NamedIndex:
-    """One entry of an array: its name in the model, its unit, and what is to be said of it."""
-
-    name: str
-    unit: str = ""
-    value: float | None = None
-    low: float | None = None
-    high: float | None = None
-    note: str = ""
-
-    @property
-    def words(self) -> str:
-        """A comment; nothing in it ends a comment of C."""
-        parts = [f"{self.name}{f' in {self.unit}' if self.unit else ''}"]
-        parts += [f"{self.value:.9g}"] if self.value is not None else []
-        bounds = [x if x is not None and math.isfinite(x) else None for x in (self.low, self.high)]
-        if bounds != [None, None]:
-            parts.append(" to ".join("any" if x is None else f"{x:g}" for x in bounds))
-        parts += [self.note] if self.note else []
-        return comment("; ".join(parts))
+def describe(x: Variable) -> str:
+    """A variable in a comment."""
+    parts = [f"{x.name}{f' in {x.unit}' if x.unit else ''}"]
+    parts += [f"{x.value:.9g}"] if x.value is not None else []
+    if (x.low, x.high) != (None, None):
+        parts.append(" to ".join("any" if bound is None else f"{bound:g}" for bound in (x.low, x.high)))
+    parts += [x.note] if x.note else []
+    return comment("; ".join(parts))
 
 
 def comment(text: str) -> str:
@@ -524,35 +467,11 @@ def declare_functions(name: str, with_jacobian: bool) -> str:
     return (FUNCTIONS + (JACOBIAN if with_jacobian else "")).replace("{name}", name)
 
 
-def enumerate_names(name: str, letter: str, words: str, entries: Sequence[NamedIndex]) -> str:
+def enumerate_names(name: str, letter: str, words: str, entries: Sequence[Variable]) -> str:
     """An enumeration of indices by name; nothing where there are none."""
     if not entries:
         return ""
     prefix, taken = f"{name}_{letter}".upper(), set[str]()
     labels = [claim_name(f"{prefix}_{identifier(entry.name).upper()}", taken) for entry in entries]
-    lines = [f"    {label}, /* {entry.words} */" for label, entry in zip(labels, entries, strict=True)]
+    lines = [f"    {label}, /* {describe(entry)} */" for label, entry in zip(labels, entries, strict=True)]
     return "\n".join([f"/* {words} */", f"enum {name}_{words.partition(':')[0].lower()}_index {{", *lines, "};\n"])
-
-
-@dataclass(frozen=True)
-class ParameterRecord:
-    """A parameter: its name, whether it acts at initialization alone, and whether the start does not follow it."""
-
-    name: str
-    fixed: bool
-    frozen: bool = False
-
-
-def find_parameters(
-    dynamics: Dynamics, plan: BreakPlan | None, start: StartPlan | None
-) -> tuple[ParameterRecord, ...]:  # fmt: skip
-    """All parameters in the order of the compiled system.
-
-    Fixed are those that move the start of a model, or the times at which expressions of time break.  Frozen are those
-    whose effect on the start C does not compute.
-    """
-    topology, moving = dynamics.topology, frozenset[str]() if plan is None else plan.parameters
-    names, frozen = topology.parameters, find_frozen(dynamics, start)
-    if topology.constrained:
-        moving |= {names[k] for k in dynamics.start.parameters_that_count}
-    return tuple(ParameterRecord(name, name in moving | frozen, name in frozen) for name in names)

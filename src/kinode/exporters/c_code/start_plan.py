@@ -5,8 +5,8 @@ The initial values of a network need a program for its quantities and their slop
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import Any
 
@@ -19,7 +19,7 @@ from kinode.dynamics.starts.closure import CLOSURE, POSE_ERRORS
 from kinode.dynamics.starts.start_quantities import START_QUANTITIES
 from kinode.dynamics.starts.warm_start import ADVANCED, NEAR, WarmStart
 from kinode.exporters.c_code.memory_image import MemoryImage, take_image
-from kinode.exporters.c_code.start_loops import NetworkMemory, StartMemory
+from kinode.exporters.c_code.start_loops import STARTS, NetworkMemory, StartMemory
 from kinode.expressions.syntax_tree import Expression
 from kinode.jit.loop.memory import floats_of, ints_of
 from kinode.jit.program import Block, Program
@@ -38,30 +38,32 @@ WARM_KERNELS = {"poses": POSE_ERRORS, "elements": CLOSURE, "advance": ADVANCED}
 
 @dataclass(frozen=True, eq=False)
 class StartPlan:
-    """The start in C; ``frozen`` are the parameters that it does not follow."""
+    """The start in C; ``frozen`` are the parameters that move it, and that it does not follow."""
 
-    image: MemoryImage
-    programs: dict[str, Program]
-    """By the field of the memory, with a point between records, that has the number of the program."""
     frozen: frozenset[str]
-    has_loops: bool
-    has_network: bool
+    images: tuple[MemoryImage, ...] = ()
+    """Its memory; none where C computes no start."""
+    programs: Mapping[str, Program] = field(default_factory=dict)
+    """By the field of the memory, with a point between records, that has the number of the program."""
+    loops: Mapping[str, Callable[..., int]] = field(default_factory=dict)
+    """Its loop function, by the name of its macro."""
 
 
-def find_start_plan(dynamics: Dynamics) -> StartPlan | None:
-    """The plan; None where the start depends on no parameter, or C does not compute it."""
+def find_start_plan(dynamics: Dynamics) -> StartPlan:
+    """The plan; an empty one where the start depends on no parameter, or C does not compute it."""
     start, topology = dynamics.start, dynamics.topology
-    if not len(start.parameters_that_count) or topology.n_u + topology.n_z == 0:
-        return None
+    none = StartPlan(frozenset(topology.parameters[k] for k in start.parameters_that_count))
+    if not none.frozen or topology.n_u + topology.n_z == 0:
+        return none
     with_network = topology.network is not None and bool(topology.network.starts or find_zeros(topology))
     if with_network and is_large(topology):
-        return None
+        return none
     start.settle()
     warm = start.warm_start if topology.constrained else None
     if topology.constrained and warm is None:
-        return None
+        return none
     if warm is not None and warm.follow(start.initial_values, dynamics.point(start.initial, None, None)) is None:
-        return None  # the call also sets the rows of the speeds
+        return none  # the call also sets the rows of the speeds
     network = find_network_plan(dynamics) if with_network else None
     requests = _Requests(dynamics, warm, network)
     programs = {"requested": requests.program()}
@@ -79,17 +81,9 @@ def find_start_plan(dynamics: Dynamics) -> StartPlan | None:
         memory.values = floats_of(np.zeros(int(programs["following"].sizes["out"])))
     image = take_image(memory, {}, {}, SHARED.get)
     numbers = tuple(entry for entry in image.numbers if entry[0] not in programs)
-    return StartPlan(
-        replace(image, numbers=numbers), programs, frozenset(requests.frozen), warm is not None, with_network
-    )
-
-
-def find_frozen(dynamics: Dynamics, plan: StartPlan | None) -> frozenset[str]:
-    """The parameters that move the start, and that the start in C does not follow."""
-    if plan is not None:
-        return plan.frozen
-    names = dynamics.topology.parameters
-    return frozenset(names[k] for k in dynamics.start.parameters_that_count)
+    find = STARTS[warm is not None][with_network]
+    images = (replace(image, numbers=numbers),)
+    return StartPlan(frozenset(requests.frozen), images, programs, {"KN_FIND_START": find})
 
 
 def _follower_places(dynamics: Dynamics) -> list[int]:

@@ -9,10 +9,11 @@ without dates, so that equal contents are equal bytes.
 from __future__ import annotations
 
 import io
+import math
 import warnings
 import zipfile
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from importlib.resources import files
 from typing import Any
 
@@ -23,29 +24,36 @@ from kinode.algebra.trace import Traced, needed
 from kinode.dynamics.compile import find_compiled
 from kinode.dynamics.compiled_system import Dynamics
 from kinode.dynamics.reactions.sharing_pattern import values_kernel
-from kinode.errors import ArgumentError, Error, ExportWarning, ModelError, caller_depth
-from kinode.exporters.c_code.method_choice import compile_for_export
-from kinode.exporters.c_code.model_source import CModel, write_model
+from kinode.errors import ArgumentError, Error, ExportWarning, caller_depth
+from kinode.exporters.c_code.method_choice import choose_options, compile_for_export, refuse_functions
+from kinode.exporters.c_code.model_source import CModel, ModelSource
 from kinode.exporters.fmu.model_description import (
-    ExportedDescription,
+    FACES,
+    ExportedVariables,
+    FmuModel,
+    ReferenceRanges,
     describe_2,
     describe_3,
     describe_build,
+    find_exponents,
     find_token,
 )
 from kinode.exporters.fmu.shared_libraries import compile_libraries, has_zig, read_platforms
-from kinode.exporters.variables import ExportedVariables, VariableSource, find_variables, with_dependencies
+from kinode.exporters.variables import Variable, Variables, list_variables
+from kinode.expressions.dimensions import DIMENSIONLESS
+from kinode.expressions.units import DIMENSIONS
 from kinode.kernels.kernel_options import Kernel
 from kinode.kernels.tree_size import is_large
 from kinode.model.system import System
 from kinode.ode.ode_arguments import RTOL
 from kinode.tasks.simulate import simulate
-from kinode.tasks.start_argument import find_start
 
 VERSIONS = {"2.0": describe_2, "3.0": describe_3}
 SIZING_SPAN, SIZING_SAMPLES = 1.0, 101
 """Seconds and samples of the run that tells how large states become."""
-FACES = {"2.0": "fmi2.c", "3.0": "fmi3.c"}
+LEAST_NOMINAL = 1e-9
+"""A state that stays smaller has no typical size."""
+FROZEN_NOTE = "(The initial state does not follow it: set the states, too.)"
 SHIMS = ("fmu_core.h", "fmu_face.h", "fmu_memory.h")
 
 
@@ -55,66 +63,35 @@ def write_fmu(system: System, options: Mapping[str, Any]) -> bytes:
     if version not in VERSIONS:
         raise ArgumentError(f'version: "2.0" or "3.0" is expected, not {version!r}')
     platforms = read_platforms(options.get("platforms"))
-    _check_functions(find_compiled(system))
-    dynamics = compile_for_export(system)
-    parts = make_parts(make_model(dynamics, options), version)
+    doors = "an FMU, which an FMU cannot hold; let the importing program connect the two"
+    refuse_functions(find_compiled(system), "an FMU", doors)
+    fmu = make_model(compile_for_export(system), options)
+    sources, descriptions, _ = make_parts(fmu, version)
     if options.get("platforms") is None and not has_zig():
         held = f"a library for {platforms[0].name} alone" if platforms else "sources alone: there is no C compiler here"
         message = f"the FMU holds {held}; pip install 'kinode[fmu]' brings a compiler for Linux, Windows and macOS"
         warnings.warn(message, ExportWarning, stacklevel=caller_depth())
-    identifier = parts.description.identifier
     libraries = compile_libraries(
-        parts.sources, FACES[version], identifier, platforms, version, options.get("optimization", "-O2"),
+        sources, FACES[version], fmu.model.name, platforms, version, options.get("optimization", "-O2"),
         host_compiler=options.get("platforms") == "host",
     )  # fmt: skip
-    return pack_parts(parts, version, libraries)
-
-
-@dataclass(frozen=True, eq=False)
-class FmuModel:
-    """What FMUs of a system have in common, of whatever version."""
-
-    model: CModel
-    variables: ExportedVariables
-    facts: ModelFacts
-    name: str
-    span: tuple[float, float | None]
-    """Start of the model's own run, and its end if it has one."""
-    rtol: float
-
-
-@dataclass(frozen=True, eq=False)
-class FmuParts:
-    """The sources of an FMU and what its description says."""
-
-    sources: Mapping[str, str]
-    description: ExportedDescription
-    token: str
+    return pack_parts(sources, descriptions, libraries)
 
 
 def make_model(dynamics: Dynamics, options: Mapping[str, Any]) -> FmuModel:
     """The C of a compiled system and its variables."""
-    defaults = dynamics.system.run_defaults
-    chosen = {name: options[name] for name in ("method", "step", "rtol", "atol") if options.get(name) is not None}
-    source = _source(dynamics, options)
-    first = find_variables(source)  # names are checked before any C is written
-    model = write_model(dynamics, outputs=first.quantities, jacobian=True, **chosen)
-    fixed = frozenset(record.name for record in model.parameters if record.fixed)
-    frozen = frozenset(record.name for record in model.parameters if record.frozen)
-    sizes = find_sizes(dynamics, source.start)
-    source = replace(
-        source, fixed=fixed, frozen=frozen, started_by=bool(fixed), n_indicators=model.n_events, sizes=sizes
-    )
-    variables = find_variables(source)
-    variables = with_dependencies(variables, *find_dependencies(dynamics, variables))
-    layout, until = dynamics.topology.layout, defaults.get("until")
-    facts = ModelFacts(
-        model.name, f"{model.name}.c", len(variables.discrete), len(layout.inputs), model.n_events,
-        bool(dynamics.topology.constrained or layout.quaternions), model.has_jacobian, _left_out(dynamics),
+    defaults, topology = dynamics.system.run_defaults, dynamics.topology
+    listed = list_variables(dynamics, options.get("outputs"), options.get("inputs"))
+    chosen = choose_options(dynamics, *(options.get(name) for name in ("method", "step", "rtol", "atol")))
+    model = ModelSource(dynamics, tuple(x.name for x in listed.outputs), True, chosen).write()
+    variables = number_variables(dynamics, listed, model, find_sizes(dynamics, listed.start))
+    until = defaults.get("until")
+    return FmuModel(
+        dynamics.system.name, model, with_dependencies(variables, *find_dependencies(dynamics, variables)),
+        len(topology.layout.inputs), bool(topology.constrained or topology.layout.quaternions), _left_out(dynamics),
+        float(defaults.get("t0") or 0.0), None if until is None else float(until),
+        float(options.get("rtol") or defaults.get("rtol") or RTOL),
     )  # fmt: skip
-    span = (float(defaults.get("t0") or 0.0), None if until is None else float(until))
-    rtol = float(chosen.get("rtol") or defaults.get("rtol") or RTOL)
-    return FmuModel(model, variables, facts, dynamics.system.name, span, rtol)
 
 
 def _left_out(dynamics: Dynamics) -> tuple[str, ...]:
@@ -125,47 +102,94 @@ def _left_out(dynamics: Dynamics) -> tuple[str, ...]:
     return tuple(dict.fromkeys(names))
 
 
-def make_parts(fmu: FmuModel, version: str) -> FmuParts:
-    """Sources and description of the FMU of one version."""
-    model, variables, facts = fmu.model, fmu.variables, fmu.facts
-    description = ExportedDescription(
-        fmu.name, model.name, "", variables, *fmu.span, None, fmu.rtol, FACES[version], model.has_jacobian
-    )
-    shims = {name: _read_shim(name) for name in (FACES[version], *SHIMS)}
-    sources = {**shims, f"{model.name}.h": model.header, f"{model.name}.c": model.source}
-    token = find_token(
-        [version, *sources.values(), VERSIONS[version](description, ""), write_config(facts, variables, "")]
-    )
-    return FmuParts({**sources, "fmu_config.h": write_config(facts, variables, token)}, description, token)
+def number_variables(dynamics: Dynamics, listed: Variables, model: CModel, sizes: Array) -> ExportedVariables:
+    """The variables with value references, and those that an FMU has besides; ``sizes`` are those of states."""
+    n, names = len(listed.states), dynamics.topology.inputs
+    counts = (1, n, n, len(listed.discrete), len(listed.parameters), len(names), len(listed.outputs), model.n_events)
+    ranges = ReferenceRanges(*np.cumsum(counts).tolist())
+    initial = "approx" if model.fixed else "exact"
+    states = [
+        replace(x, reference=ranges.state + k, initial=initial, nominal=_nominal(float(sizes[k])))
+        for k, x in enumerate(listed.states)
+    ]
+    return ExportedVariables(
+        listed.start, tuple(states), _numbered(listed.discrete, ranges.discrete),
+        _numbered([_parameter(x, model) for x in listed.parameters], ranges.parameter),
+        tuple(replace(x, reference=ranges.input + names.index(x.name)) for x in listed.inputs),
+        _numbered(listed.outputs, ranges.output), ranges,
+        Variable("time", "s", note="time", causality="independent", initial=None),
+        _numbered([_derivative(x) for x in states], ranges.derivative),
+        _numbered([Variable(f"event_indicators[{k + 1}]") for k in range(model.n_events)], ranges.indicator),
+    )  # fmt: skip
 
 
-def pack_parts(parts: FmuParts, version: str, libraries: Mapping[str, bytes]) -> bytes:
-    """The archive; ``libraries`` by their path in it."""
-    contents: dict[str, bytes] = {f"sources/{name}": text.encode() for name, text in parts.sources.items()}
-    contents["modelDescription.xml"] = VERSIONS[version](parts.description, parts.token).encode()
+def _numbered(variables: Sequence[Variable], first: int) -> tuple[Variable, ...]:
+    return tuple(replace(x, reference=first + k) for k, x in enumerate(variables))
+
+
+def _parameter(x: Variable, model: CModel) -> Variable:
+    note = " ".join(text for text in (x.note, FROZEN_NOTE if x.name in model.frozen else "") if text)
+    return replace(x, note=note, variability="fixed" if x.name in model.fixed else "tunable")
+
+
+def _nominal(size: float) -> float | None:
+    """A typical size of a state as a power of ten; importers scale their tolerances by it."""
+    if not LEAST_NOMINAL < size < 1.0 / LEAST_NOMINAL:
+        return None
+    power = round(math.log10(size))
+    return None if power == 0 else float(f"1e{power}")
+
+
+def _derivative(state: Variable) -> Variable:
+    unit = {"rad": "rad/s", "rad/s": "rad/s^2"}.get(state.unit) or _per_second(state.unit)
+    return Variable(f"der({state.name})", unit, derivative_of=state.reference)
+
+
+def _per_second(unit: str) -> str:
+    """The SI unit of the rate of a quantity."""
+    rate = (find_exponents(unit) if unit else DIMENSIONLESS) / DIMENSIONS["time"].dimension
+    text = rate.unit
+    return "" if text == "1" else text
+
+
+def with_dependencies(variables: ExportedVariables, of_rates: Sequence[frozenset[int]] | None,
+                      of_outputs: Sequence[frozenset[int]] | None) -> ExportedVariables:  # fmt: skip
+    """The same variables with what derivatives and outputs depend on, as value references."""
+    exposed = {x.reference for x in (*variables.states, *variables.inputs)}
+
+    def add(targets: Sequence[Variable], each: Sequence[frozenset[int]] | None) -> tuple[Variable, ...]:
+        if each is None:
+            return tuple(targets)
+        return tuple(
+            replace(x, depends_on=tuple(sorted(known & exposed))) for x, known in zip(targets, each, strict=True)
+        )
+
+    return replace(
+        variables, derivatives=add(variables.derivatives, of_rates), outputs=add(variables.outputs, of_outputs)
+    )
+
+
+def make_parts(fmu: FmuModel, version: str) -> tuple[dict[str, str], dict[str, str], str]:
+    """The sources of the FMU of one version by name, its descriptions by path, and its token."""
+    model, describe = fmu.model, VERSIONS[version]
+    sources = {name: _read_shim(name) for name in (FACES[version], *SHIMS)}
+    sources |= {f"{model.name}.h": model.header, f"{model.name}.c": model.source}
+    token = find_token([version, *sources.values(), describe(fmu, ""), write_config(fmu, "")])
+    sources["fmu_config.h"] = write_config(fmu, token)
+    descriptions = {"modelDescription.xml": describe(fmu, token)}
     if version == "3.0":
-        contents["sources/buildDescription.xml"] = describe_build(parts.description).encode()
-    return pack({**contents, **libraries})
+        descriptions["sources/buildDescription.xml"] = describe_build(fmu)
+    return sources, descriptions, token
+
+
+def pack_parts(sources: Mapping[str, str], descriptions: Mapping[str, str], libraries: Mapping[str, bytes]) -> bytes:
+    """The archive; ``libraries`` by their path in it."""
+    texts = {**{f"sources/{name}": text for name, text in sources.items()}, **descriptions}
+    return pack({path: text.encode() for path, text in texts.items()} | dict(libraries))
 
 
 def _read_shim(name: str) -> str:
     return files("kinode.exporters.fmu").joinpath("c", name).read_text(encoding="utf-8")
-
-
-def _source(dynamics: Dynamics, options: Mapping[str, Any]) -> VariableSource:
-    own, t0 = dynamics.arguments, float(dynamics.system.run_defaults.get("t0") or 0.0)
-    start = find_start(dynamics, None, t0, own.parameters, own.inputs).y
-    return VariableSource(
-        dynamics,
-        options.get("outputs"),
-        options.get("inputs"),
-        start,
-        frozenset(),
-        frozenset(),
-        0,
-        False,
-        np.zeros(len(start)),
-    )
 
 
 def find_sizes(dynamics: Dynamics, start: Array) -> Array:
@@ -181,61 +205,31 @@ def find_sizes(dynamics: Dynamics, start: Array) -> Array:
     return np.array([float(np.abs(run[c.name]).max()) for c in dynamics.coordinates])
 
 
-def _check_functions(dynamics: Dynamics) -> None:
-    """Refuse components that call functions in Python, or code of others: neither is where the FMU runs."""
-    for element in dynamics.system.elements.values():
-        if element.doors:
-            message = "it is an FMU, which an FMU cannot hold; let the importing program connect the two"
-            raise ModelError(message, component=element.name)
-    events = dynamics.topology.events
-    for entry in () if events is None else events.samplers:
-        if entry.sampler.call is not None:
-            message = f"it calls {entry.sampler.what}, which an FMU cannot hold; write it as a law, or as a component"
-            raise ModelError(message, component=entry.owner)
-
-
 MOST_NAMED = 3  # closures of loops in a message
 DRIFT_BOUND = 1e-8
 """Drift of loops in rad or m, or of the length of quaternions, past which an FMU asks for an event to project."""
 
 
-@dataclass(frozen=True)
-class ModelFacts:
-    """What the shims need to know of the C of a model."""
-
-    prefix: str
-    """The beginning of its function names."""
-    source: str
-    """The name of its source file."""
-    n_discrete: int
-    n_inputs: int
-    n_events: int
-    has_drift: bool
-    has_jacobian: bool
-    chosen_in: tuple[str, ...] = ()
-    """Closures of loops of which some constraint equations are left out, since they follow from the others."""
-
-
-def write_config(facts: ModelFacts, variables: ExportedVariables, token: str) -> str:
+def write_config(fmu: FmuModel, token: str) -> str:
     """The text of the header."""
-    ranges = variables.ranges
+    model, variables, ranges = fmu.model, fmu.variables, fmu.variables.ranges
     n_outputs, n_parameters = len(variables.outputs), len(variables.parameters)
     numbers: Mapping[str, int | str] = {
-        "MODEL": f"{facts.prefix}_model",
-        "N_CONTINUOUS": len(variables.states), "N_DISCRETE": facts.n_discrete, "N_PARAMETERS": n_parameters,
-        "N_INPUTS": facts.n_inputs, "N_OUTPUTS": n_outputs, "N_EVENTS": facts.n_events,
-        "HAS_JACOBIAN": int(facts.has_jacobian), "HAS_DRIFT": int(facts.has_drift), "DRIFT_BOUND": repr(DRIFT_BOUND),
+        "MODEL": f"{model.name}_model",
+        "N_CONTINUOUS": len(variables.states), "N_DISCRETE": len(variables.discrete), "N_PARAMETERS": n_parameters,
+        "N_INPUTS": fmu.n_inputs, "N_OUTPUTS": n_outputs, "N_EVENTS": model.n_events,
+        "HAS_JACOBIAN": int(model.has_jacobian), "HAS_DRIFT": int(fmu.has_drift), "DRIFT_BOUND": repr(DRIFT_BOUND),
         "REF_STATE": ranges.state, "REF_DERIVATIVE": ranges.derivative, "REF_DISCRETE": ranges.discrete,
         "REF_PARAMETER": ranges.parameter, "REF_INPUT": ranges.input, "REF_OUTPUT": ranges.output,
         "REF_INDICATOR": ranges.indicator, "REF_END": ranges.end, "FMU_GUID": f'"{token}"',
-        "LOOP_HINT": f'"{_hint(facts.chosen_in)}"',
+        "LOOP_HINT": f'"{_hint(fmu.chosen_in)}"',
     }  # fmt: skip
     fixed = ", ".join(str(int(x.variability == "fixed")) for x in variables.parameters) or "0"
     nominals = ", ".join(repr(x.nominal or 1.0) for x in variables.states) or "1.0"
     lines = [
         "/* What fmu_core.h needs to know of the model. */",
-        f'#include "{facts.source}"',
-        f"#define NAME(word) {facts.prefix}_##word",
+        f'#include "{model.name}.c"',
+        f"#define NAME(word) {model.name}_##word",
         *(f"#define {name} {value}" for name, value in numbers.items()),
         f"#define FMU_NOMINALS {{{nominals}}}",
         f"static const unsigned char fmu_fixed[] = {{{fixed}}};",
@@ -262,7 +256,9 @@ def find_dependencies(
     with dynamics.kernels.tracing() as find_traced:
         traced = find_traced()
         rates = traced.trace(Kernel("rate"))[: len(variables.states)]
-        outputs = traced.trace(values_kernel(dynamics, variables.quantities)) if variables.quantities else []
+        outputs = (
+            traced.trace(values_kernel(dynamics, tuple(x.name for x in variables.outputs))) if variables.outputs else []
+        )
         return _reached(rates, places), _reached(outputs, places)
 
 

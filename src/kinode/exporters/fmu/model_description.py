@@ -1,39 +1,107 @@
 """``modelDescription.xml`` of an FMU, for FMI 2.0 and 3.0, and the description of its sources for 3.0.
 
-The text holds no date and no path, so that the same model gives the same bytes.
+Value references are ranges, one after the other: the time, continuous states, their derivatives, discrete states,
+parameters, inputs, outputs, event indicators.  The C code finds a value by its range alone (``c/fmu_core.h``).  The
+text holds no date and no path, so that the same model gives the same bytes.
 """
 
 from __future__ import annotations
 
 import hashlib
+import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
+from functools import cached_property
 
-from kinode.exporters.variables import ExportedVariable, ExportedVariables, find_exponents, structured
-from kinode.expressions.dimensions import BASE_UNITS
+from kinode.exporters.c_code.model_source import CModel
+from kinode.exporters.variables import Variable, Variables
+from kinode.expressions.dimensions import BASE_UNITS, Dimension
+from kinode.expressions.units import DIMENSIONS, parse_si_unit
 from kinode.version import __version__
 
+FACES = {"2.0": "fmi2.c", "3.0": "fmi3.c"}
+"""By version the source file that includes all others."""
 LOG_CATEGORY = "logStatusError"
 SOURCE_OPTIONS = "-std=c99 -O2 -ffp-contract=off"
 """Options with which the sources were tested."""
 
 
-@dataclass(frozen=True)
-class ExportedDescription:
-    """What the descriptions of an FMU say besides its variables."""
+PLAIN_NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_]*\Z")
+QUOTED_NAME = re.compile(r"[A-Za-z0-9_!#$%&()*+,\-./:;<>=?@\[\]^{}|~ ]+\Z")
 
-    model_name: str
-    identifier: str
-    note: str
+
+@dataclass(frozen=True)
+class ReferenceRanges:
+    """Where the value references of each role begin; they are in this order."""
+
+    state: int
+    derivative: int
+    discrete: int
+    parameter: int
+    input: int
+    output: int
+    indicator: int
+    end: int
+
+
+@dataclass(frozen=True, eq=False)
+class ExportedVariables(Variables):
+    """All variables of an FMU."""
+
+    ranges: ReferenceRanges
+    time: Variable
+    derivatives: tuple[Variable, ...]
+    indicators: tuple[Variable, ...]
+
+    @property
+    def all(self) -> tuple[Variable, ...]:
+        """All variables but event indicators, which FMI 2.0 does not list."""
+        return (
+            self.time, *self.states, *self.derivatives, *self.discrete, *self.parameters, *self.inputs, *self.outputs
+        )  # fmt: skip
+
+    @cached_property
+    def is_structured(self) -> bool:
+        """Whether all names follow the convention for structured names."""
+        return all(structured(text) is not None for text in self._texts)
+
+    @property
+    def _texts(self) -> Iterable[str]:
+        return (x.name for x in (*self.states, *self.discrete, *self.parameters, *self.inputs, *self.outputs))
+
+
+def structured(text: str) -> str | None:
+    """A name by the convention for structured names; None if it has letters that the convention does not know."""
+    head, at, axes = text.partition("@")
+    parts = head.split(".")
+    if at:
+        parts = [*parts[:-1], f"{parts[-1]}@{axes}"]
+    if not all(QUOTED_NAME.match(part) for part in parts):
+        return None
+    return ".".join(part if PLAIN_NAME.match(part) else f"'{part}'" for part in parts)
+
+
+def find_exponents(unit: str) -> Dimension:
+    """The exponents of the SI base units in a unit."""
+    known = next((named for named in DIMENSIONS.values() if named.unit == unit), None)
+    return parse_si_unit(unit) if known is None else known.dimension
+
+
+@dataclass(frozen=True, eq=False)
+class FmuModel:
+    """What FMUs of a system have in common, of whatever version."""
+
+    name: str
+    model: CModel
     variables: ExportedVariables
+    n_inputs: int
+    has_drift: bool
+    chosen_in: tuple[str, ...]
+    """Closures of loops of which some constraint equations are left out, since they follow from the others."""
     start_time: float
     stop_time: float | None
-    step: float | None
-    tolerance: float
-    source: str
-    """The source file that includes all others."""
-    has_jacobian: bool
+    rtol: float
 
 
 def find_token(texts: Iterable[str]) -> str:
@@ -80,7 +148,7 @@ def _power_of_radian(unit: str) -> int:
     return ("rad" in above.split("*")) - ("rad" in below.replace("(", "").replace(")", "").replace("*", "/").split("/"))
 
 
-def _shown(variables: ExportedVariables, x: ExportedVariable) -> str:
+def _shown(variables: ExportedVariables, x: Variable) -> str:
     """The name of a variable in the convention of the file."""
     if not variables.is_structured or "[" in x.name:
         return x.name
@@ -89,10 +157,10 @@ def _shown(variables: ExportedVariables, x: ExportedVariable) -> str:
     return structured(x.name) or x.name
 
 
-def _experiment(fmu: ExportedDescription) -> str:
+def _experiment(fmu: FmuModel) -> str:
     return _element(
         "DefaultExperiment",
-        {"startTime": fmu.start_time, "stopTime": fmu.stop_time, "tolerance": fmu.tolerance, "stepSize": fmu.step},
+        {"startTime": fmu.start_time, "stopTime": fmu.stop_time, "tolerance": fmu.rtol},
     )
 
 
@@ -100,10 +168,10 @@ def _categories() -> str:
     return _element("LogCategories", {}, [_element("Category", {"name": LOG_CATEGORY}, indent=2)])
 
 
-def _header(fmu: ExportedDescription, version: str, token: str) -> dict[str, object]:
+def _header(fmu: FmuModel, version: str, token: str) -> dict[str, object]:
     return {
-        "fmiVersion": version, "modelName": fmu.model_name,
-        "guid" if version == "2.0" else "instantiationToken": token, "description": fmu.note or None,
+        "fmiVersion": version, "modelName": fmu.name,
+        "guid" if version == "2.0" else "instantiationToken": token,
         "generationTool": f"kinode {__version__}",
         "variableNamingConvention": "structured" if fmu.variables.is_structured else "flat",
     }  # fmt: skip
@@ -114,7 +182,7 @@ def _whole(header: Mapping[str, object], parts: Iterable[str]) -> str:
     return f'<?xml version="1.0" encoding="UTF-8"?>\n{root}\n'
 
 
-def _initial_unknowns(variables: ExportedVariables) -> list[ExportedVariable]:
+def _initial_unknowns(variables: ExportedVariables) -> list[Variable]:
     """What initialization computes: outputs, derivatives, and states that depend on parameters."""
     states = [x for x in variables.states if x.initial == "approx"]
     results = [x for x in variables.results if x.initial != "exact" and x not in states]
@@ -122,23 +190,23 @@ def _initial_unknowns(variables: ExportedVariables) -> list[ExportedVariable]:
 
 
 # -- FMI 2.0 -----------------------------------------------------------------------------------------------------------
-def describe_2(fmu: ExportedDescription, token: str) -> str:
+def describe_2(fmu: FmuModel, token: str) -> str:
     """The description for FMI 2.0."""
     variables = fmu.variables
     number = {x.reference: k + 1 for k, x in enumerate(variables.all)}
     common = {
-        "modelIdentifier": fmu.identifier, "canGetAndSetFMUstate": True, "canSerializeFMUstate": True,
-        "providesDirectionalDerivative": fmu.has_jacobian or None,
+        "modelIdentifier": fmu.model.name, "canGetAndSetFMUstate": True, "canSerializeFMUstate": True,
+        "providesDirectionalDerivative": fmu.model.has_jacobian or None,
     }  # fmt: skip
-    sources = [_element("SourceFiles", {}, [_element("File", {"name": fmu.source}, indent=3)], 2)]
+    sources = [_element("SourceFiles", {}, [_element("File", {"name": FACES["2.0"]}, indent=3)], 2)]
 
-    def unknown(x: ExportedVariable) -> str:
+    def unknown(x: Variable) -> str:
         values: dict[str, object] = {"index": number[x.reference]}
         known = " ".join(str(number[r]) for r in x.depends_on or ())
         text = f' dependencies="{known}"' if x.depends_on is not None else ""
         return f"      <Unknown{_attributes(values)}{text}/>"
 
-    def initial(x: ExportedVariable) -> str:
+    def initial(x: Variable) -> str:
         return f'      <Unknown index="{number[x.reference]}"/>'
 
     structure = [
@@ -161,28 +229,28 @@ def describe_2(fmu: ExportedDescription, token: str) -> str:
     return _whole(header, [part for part in parts if part])
 
 
-def _scalar_2(variables: ExportedVariables, x: ExportedVariable, number: Mapping[int, int]) -> str:
+def _scalar_2(variables: ExportedVariables, x: Variable, number: Mapping[int, int]) -> str:
     outside = {
         "name": _shown(variables, x), "valueReference": x.reference, "causality": x.causality,
         "variability": x.variability, "initial": x.initial, "description": x.note or None,
     }  # fmt: skip
     inside = {
-        "unit": x.unit, "min": x.low, "max": x.high, "nominal": x.nominal, "start": x.start,
+        "unit": x.unit, "min": x.low, "max": x.high, "nominal": x.nominal, "start": x.value,
         "derivative": None if x.derivative_of is None else number[x.derivative_of],
     }  # fmt: skip
     return _element("ScalarVariable", outside, [_element("Real", inside, indent=3)], 2)
 
 
 # -- FMI 3.0 -----------------------------------------------------------------------------------------------------------
-def describe_3(fmu: ExportedDescription, token: str) -> str:
+def describe_3(fmu: FmuModel, token: str) -> str:
     """The description for FMI 3.0."""
     variables = fmu.variables
     common = {
-        "modelIdentifier": fmu.identifier, "canGetAndSetFMUState": True, "canSerializeFMUState": True,
-        "providesDirectionalDerivatives": fmu.has_jacobian or None,
-        "providesAdjointDerivatives": fmu.has_jacobian or None,
+        "modelIdentifier": fmu.model.name, "canGetAndSetFMUState": True, "canSerializeFMUState": True,
+        "providesDirectionalDerivatives": fmu.model.has_jacobian or None,
+        "providesAdjointDerivatives": fmu.model.has_jacobian or None,
     }  # fmt: skip
-    everything: Sequence[ExportedVariable] = (*variables.all, *variables.indicators)
+    everything: Sequence[Variable] = (*variables.all, *variables.indicators)
     structure = [
         *(_unknown_3("Output", x) for x in variables.results),
         *(_unknown_3("ContinuousStateDerivative", x) for x in variables.derivatives),
@@ -201,25 +269,25 @@ def describe_3(fmu: ExportedDescription, token: str) -> str:
     return _whole(_header(fmu, "3.0", token), [part for part in parts if part])
 
 
-def _scalar_3(variables: ExportedVariables, x: ExportedVariable) -> str:
+def _scalar_3(variables: ExportedVariables, x: Variable) -> str:
     values = {
         "name": _shown(variables, x), "valueReference": x.reference, "causality": x.causality,
         "variability": x.variability, "initial": x.initial, "description": x.note or None, "unit": x.unit,
-        "min": x.low, "max": x.high, "nominal": x.nominal, "start": x.start, "derivative": x.derivative_of,
+        "min": x.low, "max": x.high, "nominal": x.nominal, "start": x.value, "derivative": x.derivative_of,
     }  # fmt: skip
     return _element("Float64", values, indent=2)
 
 
-def _unknown_3(name: str, x: ExportedVariable) -> str:
+def _unknown_3(name: str, x: Variable) -> str:
     known = "" if x.depends_on is None else f' dependencies="{" ".join(map(str, x.depends_on))}"'
     return f'    <{name} valueReference="{x.reference}"{known}/>'
 
 
-def describe_build(fmu: ExportedDescription) -> str:
+def describe_build(fmu: FmuModel) -> str:
     """``sources/buildDescription.xml`` of FMI 3.0."""
-    files = [_element("SourceFile", {"name": fmu.source}, indent=3)]
+    files = [_element("SourceFile", {"name": FACES["3.0"]}, indent=3)]
     sets = [_element("SourceFileSet", {"language": "C99", "compilerOptions": SOURCE_OPTIONS}, files, 2)]
     root = _element("fmiBuildDescription", {"fmiVersion": "3.0"}, [
-        _element("BuildConfiguration", {"modelIdentifier": fmu.identifier}, sets)
+        _element("BuildConfiguration", {"modelIdentifier": fmu.model.name}, sets)
     ], 0)  # fmt: skip
     return f'<?xml version="1.0" encoding="UTF-8"?>\n{root}\n'

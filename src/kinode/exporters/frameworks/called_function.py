@@ -9,7 +9,6 @@ by machine code (``CalledFunction``); each framework adds how it calls back, and
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
@@ -20,6 +19,7 @@ from kinode.dynamics.derivatives.prepared_derivatives import prepare
 from kinode.dynamics.reactions.sharing_pattern import find_pattern
 from kinode.dynamics.state_batch import StateBatch
 from kinode.errors import ArgumentError
+from kinode.exporters.variables import Variable
 from kinode.kernels.kernel_options import Kernel, SharedNames
 from kinode.model.base.fields import unknown
 from kinode.model.quantities import unit_of
@@ -33,36 +33,27 @@ if TYPE_CHECKING:
 EFFORT_OF_SPEED = {"rad/s": ("N*m", "rad/s^2"), "m/s": ("N", "m/s^2")}
 
 
-@dataclass(frozen=True)
-class NamedEntry:
-    """One entry of an argument: its name, SI unit ("" where it is not known), and the model's own value."""
-
-    name: str
-    unit: str
-    value: float
-
-
-class ExchangedArguments(Mapping[str, tuple[NamedEntry, ...]]):
+class ExchangedArguments(Mapping[str, tuple[Variable, ...]]):
     """The arguments t, q, u, z, p, inputs and effort of a system's functions, and u_dot: the entries of each."""
 
     def __init__(self, dynamics: Dynamics) -> None:
         system, state = dynamics.system, dynamics.initial
         arrays = {"q": state.q, "u": state.u, "z": state.z}
-        roles: dict[str, list[NamedEntry]] = {"t": [NamedEntry("t", "s", float(state.t))], "q": [], "u": [], "z": []}
+        roles: dict[str, list[Variable]] = {"t": [Variable("t", "s", float(state.t))], "q": [], "u": [], "z": []}
         for c in dynamics.coordinates:
-            roles[c.role].append(NamedEntry(c.name, _one(unit_of(system, c.name)), float(arrays[c.role][c.index])))
+            roles[c.role].append(Variable(c.name, _one(unit_of(system, c.name)), float(arrays[c.role][c.index])))
         for word, names, values in (
             ("p", dynamics.topology.parameters, dynamics.parameters),
             ("inputs", dynamics.topology.inputs, dynamics.inputs),
         ):
-            roles[word] = [NamedEntry(n, _one(unit_of(system, n)), float(v)) for n, v in zip(names, values)]
+            roles[word] = [Variable(n, _one(unit_of(system, n)), float(v)) for n, v in zip(names, values)]
         for k, word in enumerate(("effort", "u_dot")):
             units = (EFFORT_OF_SPEED.get(entry.unit, ("", ""))[k] for entry in roles["u"])
             renamed = (entry.name.replace(".u", f".{word}", 1) for entry in roles["u"])
-            roles[word] = [NamedEntry(name, unit, 0.0) for name, unit in zip(renamed, units)]
+            roles[word] = [Variable(name, unit, 0.0) for name, unit in zip(renamed, units)]
         self._entries = {word: tuple(entries) for word, entries in roles.items()}
 
-    def __getitem__(self, name: str) -> tuple[NamedEntry, ...]:
+    def __getitem__(self, name: str) -> tuple[Variable, ...]:
         return self._entries[name]
 
     def __iter__(self) -> Any:

@@ -15,9 +15,10 @@ from difflib import SequenceMatcher
 from typing import Any, NamedTuple
 
 from kinode.editing.checked_text import CheckedText
+from kinode.editing.gesture_words import BoxNames, Edits, read_word
 from kinode.editing.gestures import plan_gesture
-from kinode.editing.places import Box, box_prefix, read_box
-from kinode.editing.spans import Edit, EditedText, apply_edits, invert_edits, read_edits, rebase_edits
+from kinode.editing.places import Box, box_prefix
+from kinode.editing.spans import Edit, EditedText, apply_edits, invert_edits, rebase_edits
 from kinode.errors import ArgumentError, Error
 from kinode.formats.yaml_text import LARGEST_TEXT
 from kinode.studio.document.document_files import DocumentFile, ModelView, Point, read_point, read_points
@@ -331,10 +332,10 @@ class _GesturePlan:
         if what == "all":
             self._take_all(gesture.get("gestures"), box)
         elif what == "in":
-            self.take(gesture.get("gesture"), (*box, *read_box(gesture.get("box"))))
+            self.take(gesture.get("gesture"), (*box, *read_word("box", gesture.get("box"), BoxNames)))
         elif what == "text":
             first = self.text.text == self.document.text
-            edits = read_edits(gesture.get("edits"))
+            edits = [Edit(*edit) for edit in read_word("edits", gesture.get("edits"), Edits)]
             self.text.apply(self.document.rebased(edits, self.version) if first else edits)
             self.words = "typed"
         elif what in VIEW_GESTURES:

@@ -36,7 +36,7 @@ from typing import Any
 from kinode.editing.checked_text import CheckedText
 from kinode.editing.copying import copy_components
 from kinode.editing.draft import ModelDraft, read_places
-from kinode.editing.places import read_box
+from kinode.editing.gesture_words import BoxNames, read_word
 from kinode.errors import ArgumentError, Error, ModelError
 from kinode.studio.document.document_files import (
     DocumentFile,
@@ -164,7 +164,7 @@ class StudioDesk:
     def version(self, job: Job | None = None) -> ModelVersion:
         """The document as it is now; of a request that names its ``box``, that subsystem."""
         document = self.document
-        box = () if job is None else read_box(job.fields.get("box") or ())
+        box = () if job is None else read_word("box", job.fields.get("box") or (), BoxNames)
         with document.lock:
             return ModelVersion(document.version, document.text, document.view, document.file.place, box)
 

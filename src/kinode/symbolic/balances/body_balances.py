@@ -68,8 +68,8 @@ def total(terms: Iterable[SignedTerm]) -> Any:
 
 
 # -- accelerations ---------------------------------------------------------------------------------
-def origin_terms(a: int, V: Triple, V1: Triple, W: Triple) -> list[SignedTerm]:
-    """A_0 = V° + Omega x V."""
+def rate_terms(a: int, V: Triple, V1: Triple, W: Triple) -> list[SignedTerm]:
+    """V° + Omega x V: of the velocity of o its acceleration A_0, of a moment of momentum its rate."""
     b, c = next_axes(a)
     return without_zeros([(1, V1[a]), (1, W[b] * V[c]), (-1, W[c] * V[b])])
 
@@ -149,12 +149,6 @@ def rolled_euler_terms(
             (-1, J(b, c) * (w1[c] - w[a] * w[b]) * sin),
         ]
     )
-
-
-def momentum_terms(a: int, H: Triple, H1: Triple, W: Triple) -> list[SignedTerm]:
-    """H° + Omega x H."""
-    b, c = next_axes(a)
-    return without_zeros([(1, H1[a]), (1, W[b] * H[c]), (-1, W[c] * H[b])])
 
 
 def arm_terms(a: int, x: Triple, F: Triple) -> list[SignedTerm]:
@@ -350,7 +344,7 @@ class BodyBalances:
         terms = self._tensor_terms(self.tensor(parallel), axis) if parallel else []
         for group in groups:
             if group not in self.parallel:
-                terms += momentum_terms(axis, *self.symbols.momentum(group), self.W)
+                terms += rate_terms(axis, *self.symbols.momentum(group), self.W)
         return terms
 
     def tensor(self, groups: list[str]) -> Tensor:
@@ -376,7 +370,7 @@ class BodyBalances:
         equations = []
         for k in range(3):
             left = _with_weight(F[k], m, g[k])
-            terms = [*origin_terms(k, self.V, self.V1, self.W), *self.acceleration(group, k)]
+            terms = [*rate_terms(k, self.V, self.V1, self.W), *self.acceleration(group, k)]
             equations.append(BalanceLine(f"F_{XYZ[k]}{name}", left, (block(terms, m),), f"({32 + k})" * spinning))
         for k in range(3):
             terms = [*self.spin_terms([group], k), *arm_terms(k, self.position(group), F)]
@@ -392,7 +386,7 @@ class BodyBalances:
         equations = []
         for k in range(3):
             left = _with_weight(F[k], m, g[k])
-            blocks: list[TermBlock] = [block(origin_terms(k, self.V, self.V1, self.W), m)]
+            blocks: list[TermBlock] = [block(rate_terms(k, self.V, self.V1, self.W), m)]
             blocks += [block(self.acceleration(group, k), self.symbols.mass(group)) for group in groups]
             right = tuple(x for x in blocks if x.terms)
             equations.append(BalanceLine(f"F_{XYZ[k]}", left, right))

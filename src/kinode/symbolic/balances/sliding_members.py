@@ -37,8 +37,8 @@ from kinode.symbolic.balances.body_balances import (
     SignedTerm,
     arm_terms,
     block,
-    origin_terms,
     plain_equation,
+    rate_terms,
     total,
     without_zeros,
 )
@@ -213,7 +213,7 @@ class MemberMotion:
         for k in range(3):
             mass = self._mass(self.classes[k][()])
             left = (block(without_zeros([(1, self.F[k] / mass), (1, self.g[k])])),)
-            right = [*origin_terms(k, b.V, b.V1, b.W), *self._carried(k), *self._pushed(k)]
+            right = [*rate_terms(k, b.V, b.V1, b.W), *self._carried(k), *self._pushed(k)]
             lines.append(BalanceLine(f"F_{XYZ[k]}", left, (block(right),), f"({51 + k})" * self._as_printed))
         return lines
 

@@ -181,7 +181,7 @@ class CircuitState:
             alpha = snapshot.acceleration(frame)[0]
             return alpha if family == s.W_DOT else snapshot.pose(Frame(frame.body)).R.T @ alpha
         if family in (s.Q_DOT, s.QS_DOT):
-            joint = name if name in system.joints else name.rpartition(".")[0]
+            joint = self.circuit.meanings.joint_of(name)
             q, u, _ = snapshot.joint_state(joint)
             rates = np.asarray(system.joints[joint].rate_map(q, u), dtype=float)
             entry = self.circuit.meanings.coordinate_number(name)

@@ -16,7 +16,6 @@ from kinode.algebra.scalars import Array
 from kinode.expressions.units import DIMENSIONS
 from kinode.model.circuit_topology import INFORMATION, VECTOR, CircuitLink, CircuitTopology
 from kinode.model.constraints.gear_coupling import CoordinateCoupling
-from kinode.model.joints.joint import Joint
 from kinode.model.quantities import find_quantity
 from kinode.model.system import System
 from kinode.sheets.terms import Family, IndexedSymbol
@@ -165,40 +164,26 @@ class SymbolMeanings:
     def orders(self, symbol: IndexedSymbol) -> list[Order]:
         """The variables, with the orders of their derivatives, that a symbol depends on."""
         family, name = symbol.family, str(symbol.places[-1]) if symbol.places else ""
-        vector = self._vector_orders(family, name)
-        if vector is not None:
-            return vector
-        link = self.link_named.get(name)
-        if link is not None and link.domain is not None:
-            symbols = s.energy_symbols(link.words)
-            if family == symbols.flow:
-                return [(f"{link.name}.{link.words.flow}", 0)]
-            if family == symbols.potential and link.freedom is not None:
-                return [(self.variables.speed(link), 0)]
-        if family in (s.A, s.RATE_MAP) or (family == s.RHO and name in self.system.joints):
-            return self._coordinates(name, 0)
-        if family in (s.TURNING, s.SLIDING) and link is not None:
-            return self._coordinates(link.component, 0)
-        if family in (s.Q, s.QS, s.Q_DOT, s.QS_DOT):
-            return self._coordinates(name, 1 if family.accent == "dot" else 0)
-        return []
+        link, pattern, order = self.link_named.get(name), s.VARIABLES.get(symbol.family, ""), 0
+        if pattern:
+            variable = pattern.format(
+                name=name, node=link.node if link is not None else "", row=name.partition(",")[0],
+                joint=self.joint_of(name), at=self.at, own=self.at or f"@{name}",
+            )  # fmt: skip
+            order = int(family.accent in ("dot", "ring"))
+        elif link is None or link.domain is None:
+            return []
+        elif family == s.energy_symbols(link.words).flow:
+            variable = f"{link.name}.{link.words.flow}"
+        elif family == s.energy_symbols(link.words).potential and link.freedom is not None:
+            variable = self.variables.speed(link)
+        else:
+            return []
+        return [(variable, order)] if variable in self.variables.variables else []
 
-    def _vector_orders(self, family: Family, name: str) -> list[Order] | None:
-        if family in (s.V, s.W, s.W_RING, s.W_DOT):
-            word = "velocity" if family == s.V else "angular_velocity"
-            order = 0 if family in (s.V, s.W) else 1
-            return [(f"{self.link_named[name].node}.{word}{self.at}", order)]
-        if family in (s.F, s.M) and self.link_named.get(name) and self.link_named[name].kind == VECTOR:
-            return [(f"{name}.{'force' if family == s.F else 'moment'}{self.at}", 0)]
-        if family in (s.V0, s.V0_RING, s.V0_DOT):
-            return [(f"{name}.com.velocity{self.at or '@' + name}", 0 if family == s.V0 else 1)]
-        if family == s.MULTIPLIER:
-            return [(f"{name.partition(',')[0]}.reaction", 0)]
-        return None
-
-    def _coordinates(self, name: str, order: int) -> list[Order]:
-        joint = name if name in self.system.joints else name.rpartition(".")[0]
-        return [(f"{joint}.q", order)] if self.system.joints[joint].n_u else []
+    def joint_of(self, name: str) -> str:
+        """The joint that a name is of: its own, that of one of its coordinates, or that of one of its links."""
+        return name if name in self.system.joints else name.rpartition(".")[0]
 
     # -- values ------------------------------------------------------------------------------------
     def given(self, values: Values, other: Callable[[IndexedSymbol], Any]) -> Callable[[IndexedSymbol], Any]:
@@ -225,15 +210,14 @@ class SymbolMeanings:
 
     def coordinate_number(self, name: str) -> int:
         """The number of a coordinate among those of its joint."""
-        if name in self.system.joints:
-            return 0
-        joint, _, coordinate = name.rpartition(".")
-        return [word for word, _ in self.system.joints[joint].coordinates].index(coordinate)
+        joint = self.joint_of(name)
+        words = [word for word, _ in self.system.joints[joint].coordinates]
+        return 0 if name == joint else words.index(name.rpartition(".")[2])
 
     def _of_joint(self, family: Family, name: str, q: Array) -> Any:
         """Rotation, shift, columns of freedoms and rate map of a joint at its coordinates."""
         link = self.link_named.get(name)
-        joint: Joint = self.system.joints[name if link is None or name in self.system.joints else link.component]
+        joint = self.system.joints[self.joint_of(name)]
         X_a, X_b, form = self._sides[joint.name]
         if family == s.RATE_MAP:
             return np.stack([np.asarray(joint.rate_map(q, unit)) for unit in np.eye(joint.n_u)], axis=1)

@@ -54,6 +54,15 @@ LENGTH = Family("l", "{0}", 0, "m", "length")
 LENGTH_RATE = Family("l", "{0}", 0, "m/s", "its rate", accent="dot")
 DIRECTION = Family("e", "{0}", 1, "", "direction from the first link to the second")
 
+VARIABLES = {
+    V: "{node}.velocity{at}", F: "{name}.force{at}", M: "{name}.moment{at}", MULTIPLIER: "{row}.reaction",
+    **dict.fromkeys((W, W_RING, W_DOT), "{node}.angular_velocity{at}"),
+    **dict.fromkeys((V0, V0_RING, V0_DOT), "{name}.com.velocity{own}"),
+    **dict.fromkeys((A, RHO, TURNING, SLIDING, RATE_MAP, Q, Q_DOT, QS, QS_DOT), "{joint}.q"),
+}  # fmt: skip
+"""The variable that the symbols of a family depend on, if there is one: by the name of the symbol, a link's node, the
+joint that a link or a coordinate is of, and the axes that the equations are in."""
+
 
 class EnergySymbols(NamedTuple):
     """Families of one domain: potential, flow, and the position whose rate the potential is."""
