@@ -77,7 +77,7 @@ def written(tmp_path_factory):
                 texts.append(f"void public_{name}({SIGNATURE});")
                 texts.append(f"void public_{name}({SIGNATURE})\n{{\n    {name}({calls});\n}}\n")
                 entries.append((dynamics, kernel, program, name))
-    text = write_helpers("kn", (writer.helpers | loops.helpers) - {"call"}) + "\n".join([*loops.texts, *texts])
+    text = write_helpers("kn", {*writer.helpers, *loops.helpers} - {"call"}) + "\n".join([*loops.texts, *texts])
     library = compile_library(text, tmp_path_factory.mktemp("kernels"))
     return library, writer, entries
 
@@ -123,7 +123,7 @@ def c_loops(tmp_path_factory):
         f"static void kn_call(int64_t kernel, {SIGNATURE})\n"
         f"{{\n    ((kn_kernel)(intptr_t)kernel)({', '.join(ARGUMENTS)});\n}}\n"
     )
-    parts = [writer.structures(), write_helpers("kn", writer.helpers - {"call"}), call, *writer.texts, ends]
+    parts = [writer.structures(), write_helpers("kn", {*writer.helpers} - {"call"}), call, *writer.texts, ends]
     library = compile_library("\n".join(parts), tmp_path_factory.mktemp("loops"))
     addresses = {name: ctypes.cast(getattr(library, f"public_{name}"), ctypes.c_void_p).value for name in LOOPS}
     return library, {name: CompiledLoop(address) for name, address in addresses.items()}

@@ -14,15 +14,14 @@ from functools import cache as remember
 from functools import cached_property
 from typing import Any, NamedTuple, Protocol
 
+from kinode.algebra.scalars import LIBRARY
 from kinode.jit import code_cache, llvm_code
 from kinode.jit.tiers.pending_code import once
 from kinode.jit.tiers.waiting_words import waiting_words
 
 ARGUMENTS = ("t", "q", "u", "z", "p", "inputs", "x", "work", "out")
 """The arguments of a kernel."""
-LIBRARY = (
-    "sin", "cos", "tan", "asin", "acos", "atan", "sinh", "cosh", "tanh", "exp", "log", "atan2", "pow", "floor", "fma",
-)  # fmt: skip
+CALLED = (*LIBRARY, "floor", "fma")
 """Functions of the C library that kernels call."""
 RUNTIME = ("memcpy", "memmove", "memset", "__chkstk")
 """What the code generator calls by itself; the last one on Windows, in functions with more than a page of variables."""
@@ -129,7 +128,7 @@ def _libraries() -> tuple[ctypes.CDLL, ...]:
 @once
 def _provide_library() -> None:
     """Register what code may call of the C library: the functions that Python's own process has."""
-    for name in (*LIBRARY, *RUNTIME):
+    for name in (*CALLED, *RUNTIME):
         if address := find_symbol(name):
             provide(name, address)
 

@@ -13,10 +13,10 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 
-from kinode.algebra.scalars import Array, Scalar
+from kinode.algebra.scalars import PIECEWISE_CONSTANT, Array, Scalar
 from kinode.algebra.trace import Tape, Traced, needed
 from kinode.kernels.derivatives.derivative_outputs import Differentiated, Direction, neighbors, pack_directions
-from kinode.kernels.derivatives.tape_sweeps import NO_VALUES, PIECEWISE_CONSTANT, sweep_forward
+from kinode.kernels.derivatives.tape_sweeps import NO_VALUES, sweep_forward
 from kinode.kernels.kernel_options import ColumnOptions, DerivativeOptions
 from kinode.kernels.kernel_outputs import rate
 from kinode.kernels.kernel_table import count_x
@@ -25,7 +25,7 @@ from kinode.multibody.snapshot import Snapshot
 from kinode.structure.topology import Topology
 
 STATE = ("q", "u", "z")
-DECISIONS = frozenset({"interval", "sign", "floor", "less", "less_equal", "equal"})
+DECISIONS = PIECEWISE_CONSTANT - {"fetch"}
 """Operations with which a law can jump."""
 OF_STATES = frozenset({"rate", "projection", "jump", "sample"})
 """Kernels whose result begins with a state, or with its rate."""

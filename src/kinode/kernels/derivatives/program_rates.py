@@ -18,10 +18,10 @@ from typing import Any
 
 import numpy as np
 
-from kinode.algebra.scalars import Scalar, apply
+from kinode.algebra.scalars import PIECEWISE_CONSTANT, Scalar, apply
 from kinode.algebra.trace import Tape, Traced, needed, replay
 from kinode.jit.program import Block, Program, Store
-from kinode.kernels.derivatives.tape_sweeps import NO_VALUES, PIECEWISE_CONSTANT, sweep_forward
+from kinode.kernels.derivatives.tape_sweeps import NO_VALUES, sweep_forward
 
 Entries = tuple[str, np.ndarray]
 """An array and positions in it."""
