@@ -17,6 +17,7 @@ import numpy.typing as npt
 
 from kinode.jit.kernel_call import provide_results
 from kinode.jit.loop.memory import floats_of, ints_of
+from kinode.jit.machine_code import CompiledFunction
 from kinode.jit.threads import processors
 from kinode.ode import compiled_loops
 from kinode.ode.endings import Ending, EndKind, reached_end
@@ -91,7 +92,7 @@ class _Batch:
         self.memories.append(batch)
         return batch
 
-    def work(self, batch: BatchMemory, loop: compiled_loops.Loop, shares: Iterator[int], size: int) -> None:
+    def work(self, batch: BatchMemory, loop: CompiledFunction, shares: Iterator[int], size: int) -> None:
         """Take shares of the groups until none is left."""
         for share in shares:
             first, last = share * size, min((share + 1) * size, self.groups)
