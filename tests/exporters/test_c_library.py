@@ -17,9 +17,9 @@ from networks import add_parts, pole
 from typer.testing import CliRunner
 
 import kinode as kn
+from kinode.algebra.scalars import LIBRARY
 from kinode.cli.commands import app
 from kinode.exporters.c_code import model_source
-from kinode.jit.llvm_case import LIBRARY
 from kinode.ode.loops import adaptive_step
 from kinode.ode.loops.run_codes import Outcome
 from kinode.tasks.start_argument import find_start

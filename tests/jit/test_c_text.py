@@ -19,11 +19,11 @@ from kinode.jit.c.c_numbers import write_helpers
 from kinode.jit.c.c_programs import CProgramWriter, split_lines
 from kinode.jit.loop.memory import Floats, Struct, struct
 from kinode.jit.loop.syntax import TranslationError
-from kinode.jit.machine_code import ARGUMENTS
+from kinode.jit.machine_code import ARGUMENTS, CompiledFunction
 from kinode.jit.program import Program, interpret
 from kinode.kernels.kernel_options import Kernel
 from kinode.ode import compiled_loops
-from kinode.ode.compiled_loops import CompiledLoop, find_source
+from kinode.ode.compiled_loops import find_source
 from kinode.simulation.run_kernels import RATE_BY_STATE
 
 EXAMPLES = sorted((Path(__file__).resolve().parents[2] / "examples").glob("*.yaml"))
@@ -77,7 +77,7 @@ def written(tmp_path_factory):
                 texts.append(f"void public_{name}({SIGNATURE});")
                 texts.append(f"void public_{name}({SIGNATURE})\n{{\n    {name}({calls});\n}}\n")
                 entries.append((dynamics, kernel, program, name))
-    text = write_helpers("kn", (writer.helpers | loops.helpers) - {"call"}) + "\n".join([*loops.texts, *texts])
+    text = write_helpers("kn", {*writer.helpers, *loops.helpers} - {"call"}) + "\n".join([*loops.texts, *texts])
     library = compile_library(text, tmp_path_factory.mktemp("kernels"))
     return library, writer, entries
 
@@ -123,10 +123,10 @@ def c_loops(tmp_path_factory):
         f"static void kn_call(int64_t kernel, {SIGNATURE})\n"
         f"{{\n    ((kn_kernel)(intptr_t)kernel)({', '.join(ARGUMENTS)});\n}}\n"
     )
-    parts = [writer.structures(), write_helpers("kn", writer.helpers - {"call"}), call, *writer.texts, ends]
+    parts = [writer.structures(), write_helpers("kn", {*writer.helpers} - {"call"}), call, *writer.texts, ends]
     library = compile_library("\n".join(parts), tmp_path_factory.mktemp("loops"))
     addresses = {name: ctypes.cast(getattr(library, f"public_{name}"), ctypes.c_void_p).value for name in LOOPS}
-    return library, {name: CompiledLoop(address) for name, address in addresses.items()}
+    return library, {name: CompiledFunction(address) for name, address in addresses.items()}
 
 
 @pytest.mark.parametrize(
@@ -144,7 +144,7 @@ def test_loops_in_c_give_the_same_bits(c_loops, monkeypatch, example, until, opt
     """Steps, events, ticks, projections: the integrators in C in place of their machine code."""
     dynamics = kn.compile(kn.load(EXAMPLES[0].parent / f"{example}.yaml"))
     expected = kn.simulate(dynamics, until=until, **options)
-    monkeypatch.setattr(compiled_loops, "_LOADED", {**compiled_loops._LOADED, **c_loops[1]})
+    monkeypatch.setattr(compiled_loops, "loop", c_loops[1].__getitem__)
     run = kn.simulate(dynamics, until=until, **options)
     assert len(run.events) == len(expected.events)
     for name in ("t", "q", "u", "z"):

@@ -113,7 +113,7 @@ def test_functions_are_those_of_the_c_library_of_this_process():
     code = compile_text(CALLS.format("cbrt"))
     assert function_of(load_object(code), "call", (ctypes.c_double,))(27.0) == pytest.approx(3.0)
     load_object(code)
-    for name in machine_code.LIBRARY:
+    for name in machine_code.CALLED:
         assert llvm_code.llvm().address_of_symbol(name) == machine_code.find_symbol(name) != 0
 
 

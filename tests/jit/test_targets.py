@@ -16,7 +16,7 @@ from example_counts import is_fixed
 from object_symbols import find_needed
 
 from kinode.jit.llvm_code import find_triple
-from kinode.jit.machine_code import LIBRARY, RUNTIME
+from kinode.jit.machine_code import CALLED, RUNTIME
 
 SUPPORT = Path(__file__).parents[1] / "support"
 ROOT = Path(__file__).parents[2]
@@ -84,7 +84,7 @@ def compile_for(binding, text, triple, cpu):
 @pytest.mark.parametrize("name", TARGETS)
 def test_nothing_is_missing_there(texts, binding, name):
     triple, cpu = TARGETS[name]
-    known = {*LIBRARY, *RUNTIME, *SYSTEM[name]}
+    known = {*CALLED, *RUNTIME, *SYSTEM[name]}
     defined = {line.split("@")[1].split("(")[0] for text, _ in texts for line in text.splitlines() if "define " in line}
     for text, _ in texts:
         needed = find_needed(compile_for(binding, text, find_triple(triple), cpu))

@@ -20,7 +20,7 @@ import kinode as kn
 from kernels import call_lanes, straight
 from kinode.algebra.scalars import less
 from kinode.algebra.trace import Tape, needed
-from kinode.jit import code_cache, compiler, llvm_code
+from kinode.jit import code_cache, compiler, llvm_code, machine_code
 from kinode.jit.machine_code import ARGUMENTS
 from kinode.jit.program_walk import set_keys
 from kinode.jit.tiers import better_code, waiting_words
@@ -202,15 +202,20 @@ def test_loops_come_in_two_tiers_with_the_same_bits(tiered, monkeypatch):
         found = kn.simulate(dynamics, 0.5, progress=False)
         return found.q.tobytes() + found.u.tobytes()
 
-    monkeypatch.setattr(compiled_loops, "_LOADED", {})
+    def forget():
+        monkeypatch.setattr(machine_code, "_COMPILED", {})
+        compiled_loops.loop.cache_clear()
+
+    forget()
     first = run()
-    ((name, loop),) = compiled_loops._LOADED.items()
-    assert name == "advance_adaptive_plain" and better_code._known
+    name = "kinode.ode.loops.advance:advance_adaptive_plain"
+    (loop,) = machine_code._COMPILED[(name,)]
+    assert better_code._known
     address = loop.address
     assert wait_for_better_code() and loop.address != address
-    monkeypatch.setattr(compiled_loops, "_LOADED", {})
+    forget()
     assert run() == first
-    monkeypatch.setattr(compiled_loops, "_LOADED", {})
+    forget()
     monkeypatch.setattr(llvm_code, "compile_text", lambda *_, **__: pytest.fail("it is in the cache"))
     assert run() == first
 

@@ -10,7 +10,7 @@ from test_tangent_programs import EVERYTHING, compare
 import kinode as kn
 from kinode.algebra.trace import Tape, count_operations
 from kinode.jit.program import Block, Program
-from kinode.kernels.derivatives.program_rates import roll_groups
+from kinode.kernels.alike import roll_groups
 from kinode.kernels.kernel_options import DerivativeOptions, Kernel, SharingOptions
 from kinode.kernels.rolled import rolled_programs
 from kinode.structure.state_layout import EvaluationPoint

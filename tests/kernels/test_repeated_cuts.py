@@ -69,7 +69,7 @@ def test_numbers_of_parameters_are_computed_before(loops_always, kernel):
         system.revolute(f"top{i}", legs[0].at(long * (1 + i), 0, 0), legs[1].at(long, 0.1, 0))
     topology, point = prepared(system)
     cuts = groups_of(topology)
-    assert [len(group.computed) for group in cuts.groups] == [2]
+    assert [len(group.columns.computed) for group in cuts.groups] == [2]
     compare(topology, point, Kernel(kernel))
 
 
@@ -107,5 +107,5 @@ def test_code_of_a_net_does_not_grow_with_it(kernel):
 def test_cut_joints_of_a_net_are_one_group():
     cuts = groups_of(find_topology(net(8, 8)))
     (group,) = cuts.groups
-    assert len(group.members) == 64 and not cuts.alone and not group.tabled  # all numbers are the same
+    assert len(group.members) == 64 and not cuts.alone and not group.columns.tabled  # all numbers are the same
     assert np.array_equal(group.rows, range(5))

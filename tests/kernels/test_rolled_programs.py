@@ -12,7 +12,7 @@ import kinode as kn
 from kinode.algebra.trace import count_operations
 from kinode.jit.machine_code import ARGUMENTS
 from kinode.jit.program import interpret
-from kinode.kernels import kernel_traces
+from kinode.kernels import kernel_table, kernel_traces
 from kinode.kernels.kernel_options import Kernel, ReactionOptions
 from kinode.kernels.kernel_table import added_loads
 from kinode.kernels.rolled import rolled_programs
@@ -90,7 +90,7 @@ def test_loops_compute_what_the_snapshot_computes(plan):
         return
     state = state_of(topology)
     for kernel in all_kernels(topology.system):
-        x = np.random.default_rng(1).normal(size=kernel_traces.sizes(topology, kernel)["x"])
+        x = np.random.default_rng(1).normal(size=kernel_table.sizes(topology, kernel)["x"])
         found, wanted = run_rolled(topology, kernel, state, x), expected(topology, kernel, state, x)
         # the same arithmetic in another order: rounding only
         assert found == pytest.approx(wanted, rel=1e-9, abs=1e-9 * (1 + abs(wanted).max())), kernel

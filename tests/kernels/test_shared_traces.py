@@ -12,10 +12,11 @@ from kernels import call_lanes, straight
 from kinode.algebra.scalars import apply
 from kinode.algebra.trace import Tape
 from kinode.jit import compiler, kernel_call
-from kinode.kernels import kernel_table, kernel_traces
+from kinode.kernels import kernel_table
 from kinode.kernels import kernel_traces as kernel_programs
 from kinode.kernels.kernel_options import Kernel
 from kinode.kernels.kernel_traces import TracedModel
+from kinode.multibody.snapshot import Snapshot
 
 MODELS = ("double_pendulum", "four_bar", "stewart_platform", "backlash_axis", "excavator")
 BEFORE = ("energy", "pose_errors", "closure", "effort", "mass_matrix")
@@ -93,6 +94,13 @@ def test_the_choice_of_products_does_not_depend_on_their_age(seed):
 
 
 def test_every_kernel_of_the_table_has_its_computation():
-    assert list(kernel_traces.TRACES) == list(kernel_table.KERNELS)
-    for trace in kernel_traces.TRACES.values():
-        assert (trace.write is None) != (trace.trace is None)
+    for row in kernel_table.KERNELS.values():
+        for text, known in (
+            (row.trace or f".kernel_outputs.{row.name}", ["snapshot", "tape", "x", "options"]),
+            *((text, ["topology", "options"]) for text in (row.n_x, row.rolled) if isinstance(text, str)),
+        ):
+            if "." in text:
+                asked = kernel_table.find_named(text)[1]
+                assert asked == tuple(name for name in known if name in asked)
+            else:
+                assert hasattr(Snapshot, text)

@@ -17,7 +17,7 @@ from kinode.formulations.free_flight import FreeFlight, ObservedBody, Origin, ma
 from kinode.jit import compiler, kernel_call
 from kinode.jit.program import Block, Program
 from kinode.kernels.kernel_options import Kernel
-from kinode.kernels.kernel_traces import sizes
+from kinode.kernels.kernel_table import sizes
 from kinode.multibody.snapshot import Snapshot
 from kinode.structure.state_layout import EvaluationPoint
 from kinode.structure.topology import find_topology

@@ -20,7 +20,7 @@ import operator
 import sys
 from bisect import bisect_right
 from collections.abc import Callable, Sequence
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -57,42 +57,6 @@ def find_interval(breaks: Sequence[float], x: float) -> float:
     return float(min(max(bisect_right(breaks, x) - 1, 0), len(breaks) - 2))
 
 
-# Operations that all scalar types have as Python operators.
-ARITHMETIC: dict[str, Callable[..., Scalar]] = {
-    "add": operator.add, "sub": operator.sub, "mul": operator.mul, "neg": operator.neg,
-}  # fmt: skip
-FLOAT_FUNCTIONS: dict[str, Callable[..., float]] = {
-    **ARITHMETIC,
-    "inv": lambda a: 1.0 / a if a != 0 else math.copysign(math.inf, a),
-    "pow": lambda a, b: _float_power(a, b),
-    "sqrt": lambda a: math.sqrt(a) if a >= 0 else math.nan,
-    "sin": lambda a: math.sin(a) if math.isfinite(a) else math.nan,
-    "cos": lambda a: math.cos(a) if math.isfinite(a) else math.nan,
-    "tan": lambda a: math.tan(a) if math.isfinite(a) else math.nan,
-    "asin": lambda a: math.asin(a) if -1 <= a <= 1 else math.nan,
-    "acos": lambda a: math.acos(a) if -1 <= a <= 1 else math.nan,
-    "atan": math.atan,
-    "atan2": math.atan2,
-    "sinh": lambda a: math.copysign(_guarded(math.sinh, a), a),
-    "cosh": lambda a: _guarded(math.cosh, a),
-    "tanh": math.tanh,
-    "exp": lambda a: _guarded(math.exp, a),
-    "log": lambda a: math.log(a) if a > 0 else (-math.inf if a == 0 else math.nan),
-    "abs": abs,
-    "sign": _sign,
-    "min": lambda a, b: a if a < b else b,
-    "max": lambda a, b: a if a > b else b,
-    "floor": lambda a: float(math.floor(a)) if math.isfinite(a) else a,
-    "less": lambda a, b: 1.0 if a < b else 0.0,
-    "less_equal": lambda a, b: 1.0 if a <= b else 0.0,
-    "equal": lambda a, b: 1.0 if a == b else 0.0,
-    "where": lambda c, a, b: a if c != 0 else b,
-    "interval": lambda breaks, x: find_interval(breaks, x),
-    "fetch": lambda values, index: values[int(index)] if math.isfinite(index) else math.nan,
-    "external": lambda result, *args: result(*args),
-}
-
-
 def _guarded(function: Callable[[float], float], a: float) -> float:
     """The function, with infinity in place of an overflow."""
     try:
@@ -108,6 +72,14 @@ def _float_power(a: float, b: float) -> float:
         return float(float(a) ** b)
     except (ZeroDivisionError, OverflowError):
         return -math.inf if a < 0 and b % 2 == 1 else math.inf
+
+
+def _finite(function: Callable[[float], float]) -> Callable[[float], float]:
+    return lambda a: function(a) if math.isfinite(a) else math.nan
+
+
+def _inside(function: Callable[[float], float]) -> Callable[[float], float]:
+    return lambda a: function(a) if -1 <= a <= 1 else math.nan
 
 
 def apply(name: str, *args: Scalar) -> Scalar:
@@ -191,44 +163,124 @@ def mod(a: Scalar, b: Scalar) -> Scalar:
     return a - b * floor(a / b)
 
 
-# Partial derivatives: name -> function of the arguments that gives one partial derivative for each of them.
-# Those of piecewise constant functions are zero.  The callers treat "where", "interval" and "fetch" themselves.
-PARTIALS: dict[str, Callable[..., tuple[Scalar, ...]]] = {
-    "add": lambda a, b: (1.0, 1.0),
-    "sub": lambda a, b: (1.0, -1.0),
-    "mul": lambda a, b: (b, a),
-    "neg": lambda a: (-1.0,),
-    "inv": lambda a: (-1.0 * inverse(a) * inverse(a),),
-    "pow": lambda a, b: (b * power(a, b - 1.0), power(a, b) * log(a)),
-    "sqrt": lambda a: (0.5 * inverse(sqrt(a)),),
-    "sin": lambda a: (cos(a),),
-    "cos": lambda a: (-1.0 * sin(a),),
-    "tan": lambda a: (1.0 + tan(a) * tan(a),),
-    "asin": lambda a: (inverse(sqrt(1.0 - a * a)),),
-    "acos": lambda a: (-1.0 * inverse(sqrt(1.0 - a * a)),),
-    "atan": lambda a: (inverse(1.0 + a * a),),
-    "atan2": lambda a, b: (b * inverse(a * a + b * b), -1.0 * a * inverse(a * a + b * b)),
-    "sinh": lambda a: (cosh(a),),
-    "cosh": lambda a: (sinh(a),),
-    "tanh": lambda a: (1.0 - tanh(a) * tanh(a),),
-    "exp": lambda a: (exp(a),),
-    "log": lambda a: (inverse(a),),
-    "abs": lambda a: (sign(a),),
-    "min": lambda a, b: (less(a, b), 1.0 - less(a, b)),
-    "max": lambda a, b: (less(b, a), 1.0 - less(b, a)),
-    "sign": lambda a: (0.0,),
-    "floor": lambda a: (0.0,),
-    "less": lambda a, b: (0.0, 0.0),
-    "less_equal": lambda a, b: (0.0, 0.0),
-    "equal": lambda a, b: (0.0, 0.0),
-    "external": lambda result, *args: (0.0, *(_external_partial(result, k, args) for k in range(len(args)))),
-}
-
-
 def _external_partial(result: ExternalResult, k: int, args: Sequence[Scalar]) -> Scalar:
     """The partial derivative of a result of an external function by its argument k."""
     derivative = result.function.derivative(result.index, k)
     return 0.0 if derivative is None else apply("external", derivative, *args)
+
+
+class Operation(NamedTuple):
+    """What an operation means for each kind of number, and how code writes it.
+
+    ``partials`` has the partial derivative by each argument, for all scalar types; callers treat "where", "interval"
+    and "fetch" themselves.  ``array`` is NumPy's function of this name if nothing else is given.  ``llvm`` is an
+    instruction, the condition of a comparison, an intrinsic function, or "call" for the C library's function of this
+    name.  ``c`` has operands ``{0}``, those without needless parentheses ``{bare[0]}``, and helper functions
+    ``{call[sign]}``; if it is empty, the function of this name is called.
+    """
+
+    name: str
+    value: Callable[..., float]
+    partials: Callable[..., tuple[Scalar, ...]] | None = None
+    array: Callable[..., Any] | None = None
+    llvm: str = ""
+    c: str = ""
+    arity: int = 1
+    commutative: bool = False
+    steps: bool = False  # whether it is piecewise constant
+    breaks_at: str = ""  # "zero" of its argument, or where both are "equal"
+
+
+def _steady(*args: Scalar) -> tuple[Scalar, ...]:
+    return (0.0,) * len(args)
+
+
+def _less_than(sign: str) -> str:
+    return f"({{0}} {sign} {{1}} ? 1.0 : 0.0)"
+
+
+_STEP: dict[str, Any] = {"partials": _steady, "steps": True}
+_TEST: dict[str, Any] = {**_STEP, "arity": 2, "breaks_at": "equal"}
+_ROWS = (
+    Operation("add", operator.add, lambda a, b: (1.0, 1.0), np.add, "fadd", "({0} + {1})", 2, commutative=True),
+    Operation("sub", operator.sub, lambda a, b: (1.0, -1.0), np.subtract, "fsub", "({0} - {1})", 2),
+    Operation("mul", operator.mul, lambda a, b: (b, a), np.multiply, "fmul", "({0} * {1})", 2, commutative=True),
+    Operation("neg", operator.neg, lambda a: (-1.0,), np.negative, "fneg", "(-{0})"),
+    Operation(
+        "inv", lambda a: 1.0 / a if a != 0 else math.copysign(math.inf, a),
+        lambda a: (-1.0 * inverse(a) * inverse(a),), np.reciprocal, c="(1.0 / {0})",
+    ),
+    Operation(
+        "pow", _float_power, lambda a, b: (b * power(a, b - 1.0), power(a, b) * log(a)),
+        lambda a, b: np.where((a == 0) & (b < 0), np.inf, np.power(a, b)),  # of minus zero as of zero
+        "call", "{call[power]}({bare[0]}, {bare[1]})", 2,
+    ),
+    Operation(
+        "sqrt", lambda a: math.sqrt(a) if a >= 0 else math.nan, lambda a: (0.5 * inverse(sqrt(a)),), llvm="sqrt"
+    ),
+    Operation("sin", _finite(math.sin), lambda a: (cos(a),), llvm="call"),
+    Operation("cos", _finite(math.cos), lambda a: (-1.0 * sin(a),), llvm="call"),
+    Operation("tan", _finite(math.tan), lambda a: (1.0 + tan(a) * tan(a),), llvm="call"),
+    Operation("asin", _inside(math.asin), lambda a: (inverse(sqrt(1.0 - a * a)),), llvm="call"),
+    Operation("acos", _inside(math.acos), lambda a: (-1.0 * inverse(sqrt(1.0 - a * a)),), llvm="call"),
+    Operation("atan", math.atan, lambda a: (inverse(1.0 + a * a),), llvm="call"),
+    Operation(
+        "atan2", math.atan2,
+        lambda a, b: (b * inverse(a * a + b * b), -1.0 * a * inverse(a * a + b * b)), llvm="call", arity=2,
+    ),
+    Operation("sinh", lambda a: math.copysign(_guarded(math.sinh, a), a), lambda a: (cosh(a),), llvm="call"),
+    Operation("cosh", lambda a: _guarded(math.cosh, a), lambda a: (sinh(a),), llvm="call"),
+    Operation("tanh", math.tanh, lambda a: (1.0 - tanh(a) * tanh(a),), llvm="call"),
+    Operation("exp", lambda a: _guarded(math.exp, a), lambda a: (exp(a),), llvm="call"),
+    Operation(
+        "log", lambda a: math.log(a) if a > 0 else (-math.inf if a == 0 else math.nan),
+        lambda a: (inverse(a),), llvm="call",
+    ),
+    Operation("abs", abs, lambda a: (sign(a),), llvm="fabs", c="fabs({bare[0]})", breaks_at="zero"),
+    Operation("sign", _sign, c="{call[sign]}({bare[0]})", breaks_at="zero", **_STEP),
+    Operation(
+        "min", lambda a, b: a if a < b else b, lambda a, b: (less(a, b), 1.0 - less(a, b)), np.minimum,
+        c="{call[least]}({bare[1]}, {bare[0]})", arity=2, commutative=True, breaks_at="equal",
+    ),
+    Operation(
+        "max", lambda a, b: a if a > b else b, lambda a, b: (less(b, a), 1.0 - less(b, a)), np.maximum,
+        c="{call[most]}({bare[1]}, {bare[0]})", arity=2, commutative=True, breaks_at="equal",
+    ),
+    Operation(
+        "floor", lambda a: float(math.floor(a)) if math.isfinite(a) else a,
+        llvm="floor", c="(floor({bare[0]}) + 0.0)", **_STEP,
+    ),
+    Operation("less", lambda a, b: 1.0 if a < b else 0.0, llvm="olt", c=_less_than("<"), **_TEST),
+    Operation("less_equal", lambda a, b: 1.0 if a <= b else 0.0, llvm="ole", c=_less_than("<="), **_TEST),
+    Operation("equal", lambda a, b: 1.0 if a == b else 0.0, llvm="oeq", c=_less_than("=="), commutative=True, **_TEST),
+    Operation(
+        "where", lambda c, a, b: a if c != 0 else b, None, lambda c, a, b: np.where(c != 0, a, b),
+        c="({0} != 0.0 ? {1} : {2})", arity=3,
+    ),
+    Operation(
+        "interval", lambda breaks, x: find_interval(breaks, x), None,
+        lambda breaks, x: np.clip(np.searchsorted(breaks, x, "right") - 1, 0, len(breaks) - 2), arity=2, steps=True,
+    ),
+    Operation(
+        "fetch", lambda values, index: values[int(index)] if math.isfinite(index) else math.nan, None,
+        lambda values, index: np.take(values, index.astype(np.int64)), arity=2, steps=True,
+    ),
+    Operation(
+        "external", lambda result, *args: result(*args),
+        lambda result, *args: (0.0, *(_external_partial(result, k, args) for k in range(len(args)))),
+    ),
+)  # fmt: skip
+OPERATIONS = {row.name: row for row in _ROWS}
+FLOAT_FUNCTIONS = {row.name: row.value for row in _ROWS}
+PARTIALS = {row.name: row.partials for row in _ROWS if row.partials is not None}
+ARRAY_FUNCTIONS = {row.name: row.array or getattr(np, row.name) for row in _ROWS if row.name != "external"}
+ARITHMETIC = {name: FLOAT_FUNCTIONS[name] for name in ("add", "sub", "mul", "neg")}
+"""Operations that all scalar types have as Python operators."""
+COMMUTATIVE = frozenset(row.name for row in _ROWS if row.commutative)
+PIECEWISE_CONSTANT = frozenset(row.name for row in _ROWS if row.steps)
+COMPARISONS = frozenset(row.name for row in _ROWS if row.steps and row.breaks_at == "equal")
+LIBRARY = {row.name: row.arity for row in _ROWS if row.llvm == "call"}
+"""Operations that are functions of the C library, with their numbers of arguments."""
 
 
 def is_number(x: object) -> bool:
@@ -376,21 +428,6 @@ def tidy(values: Sequence[Any] | Array) -> Array:
     return array.astype(float)
 
 
-ARRAY_FUNCTIONS: dict[str, Callable[..., Any]] = {
-    "add": np.add, "sub": np.subtract, "mul": np.multiply, "neg": np.negative, "inv": np.reciprocal,
-    "pow": lambda a, b: np.where((a == 0) & (b < 0), np.inf, np.power(a, b)),  # of minus zero as of zero
-    "sqrt": np.sqrt, "sin": np.sin, "cos": np.cos, "tan": np.tan, "asin": np.arcsin, "acos": np.arccos,
-    "atan": np.arctan, "atan2": np.arctan2, "sinh": np.sinh, "cosh": np.cosh, "tanh": np.tanh, "exp": np.exp,
-    "log": np.log, "abs": np.abs, "sign": np.sign, "min": np.minimum, "max": np.maximum, "floor": np.floor,
-    "less": np.less, "less_equal": np.less_equal, "equal": np.equal,
-    "where": lambda c, a, b: np.where(c != 0, a, b),
-}  # fmt: skip
-_LOOKUPS: dict[str, Callable[..., Any]] = {
-    "interval": lambda breaks, x: np.clip(np.searchsorted(breaks, x, "right") - 1, 0, len(breaks) - 2),
-    "fetch": lambda values, index: np.take(values, index.astype(np.int64)),
-}
-
-
 def apply_to_arrays(name: str, args: tuple[Scalar, ...]) -> Array:
     """The named function of arguments of which at least one is an array."""
     numbers = [arg for arg in args if not isinstance(arg, tuple)]  # tuples are the constants of a table
@@ -402,9 +439,10 @@ def apply_to_arrays(name: str, args: tuple[Scalar, ...]) -> Array:
         result: Array = each(*constants)
         return result
     with np.errstate(all="ignore"):
-        function = _LOOKUPS[name] if name in _LOOKUPS else ARRAY_FUNCTIONS[name]
         values: Array = np.asarray(
-            function(*(np.asarray(arg, dtype=float) if not isinstance(arg, tuple) else arg for arg in args)),
+            ARRAY_FUNCTIONS[name](
+                *(np.asarray(arg, dtype=float) if not isinstance(arg, tuple) else arg for arg in args)
+            ),
             dtype=float,
         )
         return values

@@ -23,9 +23,7 @@ from typing import Any
 
 import numpy as np
 
-from kinode.algebra.scalars import ARITHMETIC, Scalar, apply, is_number, register_scalar_type
-
-COMMUTATIVE = frozenset({"add", "mul", "min", "max", "equal"})
+from kinode.algebra.scalars import ARITHMETIC, COMMUTATIVE, Scalar, apply, is_number, register_scalar_type
 
 
 class Traced:

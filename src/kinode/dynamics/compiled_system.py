@@ -25,7 +25,7 @@ from kinode.jit.python_function import redirect
 from kinode.kernels.call_arguments import Arguments
 from kinode.kernels.compiled_kernels import Kernels
 from kinode.kernels.kernel_options import Kernel
-from kinode.kernels.kernel_table import count_loads, find_row
+from kinode.kernels.kernel_table import count_loads, count_x, find_row
 from kinode.kernels.state import State, Wrench
 from kinode.kernels.tree_size import is_large
 from kinode.model.base.fields import short
@@ -432,7 +432,7 @@ class Dynamics(DerivativeMethods, FrameMethods, SteppedSystem, ExchangedSystem):
     ) -> Array:  # fmt: skip
         """Check the arguments and run a kernel, for one state or a batch."""
         row = find_row(kernel := Kernel(name) if isinstance(name, str) else name)
-        n_x = row.n_x(self.arguments.topology)
+        n_x = count_x(self.arguments.topology, kernel)
         extra = self.arguments.read_array(row.x_name, x, n_x, np.zeros(n_x))
         out = self.kernels.call(kernel, self.read_point(kernel, t, q, u, z, p, inputs, extra), extra)
         return out if shape is None else out.reshape(*out.shape[:-1], *shape)

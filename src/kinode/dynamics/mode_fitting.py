@@ -11,6 +11,7 @@ import numpy as np
 
 from kinode.algebra.scalars import Array
 from kinode.jit.loop.memory import Floats, Ints, Struct, call, floats, floats_of, ints_of, struct
+from kinode.jit.machine_code import compiled
 from kinode.jit.python_function import HELD, Before
 from kinode.kernels.compiled_kernels import Kernels
 from kinode.kernels.kernel_options import Kernel
@@ -138,7 +139,6 @@ def find_fit(kernels: Kernels, kernel: Kernel, initial: Array, n_x: int) -> Befo
     table, n_u = topology.events, topology.n_u
     if table is None or row.modes is Modes.UNUSED:
         return None
-    from kinode.dynamics.model_loops import load_loop  # which systems without modes do without
 
     is_fitted, by_acceleration, m = row.modes is not Modes.GIVEN, row.modes is Modes.BY_ACCELERATION, len(table.roots)
     own = {"settled": SETTLED} if is_fitted else {}
@@ -161,7 +161,7 @@ def find_fit(kernels: Kernels, kernel: Kernel, initial: Array, n_x: int) -> Befo
     sizes["work"] = max((machine.sizes["work"] for machine in machines.values()), default=0)
     for name, size in sizes.items():
         setattr(memory, name, floats_of(np.zeros(size + 1)))
-    return Before(load_loop(fit_call), memory, pointers, {"z": z}, tuple(machines.values()))
+    return Before(compiled(fit_call), memory, pointers, {"z": z}, tuple(machines.values()))
 
 
 def with_modes(kernels: Kernels, kernel: Kernel, point: EvaluationPoint, x: Array) -> EvaluationPoint:

@@ -15,18 +15,17 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, NamedTuple, Protocol
 
 from kinode.algebra.named_data import ExternalFunction, ExternalResult, NamedData
+from kinode.algebra.scalars import ARITHMETIC, COMPARISONS, LIBRARY, OPERATIONS
 from kinode.algebra.trace import Traced, needed
 from kinode.jit.llvm_text import IrText, constant, number, vector_type
 from kinode.jit.machine_code import names
 from kinode.jit.program import TABLES, Program, Store
-from kinode.jit.program_walk import count_uses, find_fused, join_constants, join_lanes
+from kinode.jit.program_walk import count_uses, find_early, find_fused, join_constants, join_lanes
 
-LIBRARY = dict.fromkeys(("sin", "cos", "tan", "asin", "acos", "atan", "sinh", "cosh", "tanh", "exp", "log"), 1)
-LIBRARY |= {"atan2": 2, "pow": 2}
 SHARED = {"sin": "sincos", "cos": "sincos", "exp": "exp"}  # operations with a shared routine, by its name
 CALLS = frozenset({*LIBRARY, *TABLES, "external"})
-BINARY = {"add": "fadd", "sub": "fsub", "mul": "fmul"}
-COMPARE = {"less": "olt", "less_equal": "ole", "equal": "oeq"}
+BINARY = {op: OPERATIONS[op].llvm for op in ARITHMETIC if OPERATIONS[op].arity == 2}
+COMPARE = {op: OPERATIONS[op].llvm for op in COMPARISONS}
 STORE_WEIGHT = 10  # operations that a store counts as: memory operations of one block cost the most
 
 
@@ -82,7 +81,8 @@ class CaseWriter:
         nodes = needed(value for _, _, value in stores)
         if self.writer.fuses:
             self.fused, self.products = find_fused(nodes, count_uses(nodes, [value for _, _, value in stores]))
-        early = {} if longest_block is None else self.find_early_stores(stores, nodes)
+        found = {} if longest_block is None else find_early(stores, nodes, self.array_of)
+        early = {index: several for index, several in found.items() if several[0][2].op != "input"}
         if self.writer.packs:
             self.call_early(nodes)
         size, most = 0, len(nodes) + 1 if longest_block is None else longest_block  # of the basic block
@@ -117,17 +117,9 @@ class CaseWriter:
             return 0
         return size
 
-    def find_early_stores(self, stores: Sequence[Store], nodes: Sequence[Traced]) -> dict[int, list[Store]]:
-        """The stores that may be done as soon as their values are known, by the index of the value."""
-        read = {self.bases.get(node.args[0], node.args)[0] for node in nodes if node.op == "input"}
-        early: dict[int, list[Store]] = {}
-        if len({(view, position) for view, position, _ in stores}) < len(stores):
-            return early  # of several stores into one place the last counts
-        for store in stores:
-            view, _, value = store
-            if type(value) is Traced and value.op != "input" and self.bases.get(view, (view,))[0] not in read:
-                early.setdefault(value.index, []).append(store)
-        return early
+    def array_of(self, view: str) -> str:
+        """The array of a view."""
+        return self.bases[view][0] if view in self.bases else view
 
     def store(self, store: Store) -> None:
         """Write one store; of a vector, into neighboring entries."""
@@ -254,7 +246,7 @@ class CaseWriter:
         vectors = [self.spread(arg, width) for arg in (args[1:] if op == "where" else args)]
         if op == "where":
             return self.wide.select(self.condition(args[0]), *vectors)
-        return self.wide.operation(BINARY.get(op, "f" + op), *vectors)
+        return self.wide.operation(OPERATIONS[op].llvm, *vectors)
 
     def spread(self, value: Any, width: int) -> Wide:
         """A vector, or a scalar in every entry of one; each is made once."""
@@ -273,10 +265,8 @@ class CaseWriter:
                 return line.put(f"fneg {line.type} {args[0]}")
             case "inv":
                 return line.operation("fdiv", line.number(1.0), args[0])
-            case "sqrt" | "floor":
-                return line.call(op, args[0])
-            case "abs":
-                return line.call("fabs", args[0])
+            case "sqrt" | "floor" | "abs":
+                return line.call(OPERATIONS[op].llvm, args[0])
             case "min" | "max":
                 return self.select(self.compare("olt" if op == "min" else "ogt", *args), *args)
             case "sign":

@@ -17,8 +17,9 @@ from typing import Any
 import numpy as np
 
 from kinode.algebra.named_data import NamedData
+from kinode.algebra.scalars import LIBRARY
 from kinode.jit import shared_routines
-from kinode.jit.llvm_case import LIBRARY, CaseWriter
+from kinode.jit.llvm_case import CaseWriter
 from kinode.jit.llvm_text import IrText, number, numbers, vector_type
 from kinode.jit.machine_code import ARGUMENTS, global_name, names, routine_symbol
 from kinode.jit.program import Block, Finish, Program

@@ -8,21 +8,22 @@ from __future__ import annotations
 
 import ctypes
 import sys
+import threading
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cache as remember
 from functools import cached_property
 from typing import Any, NamedTuple, Protocol
 
+from kinode.algebra.scalars import LIBRARY
 from kinode.jit import code_cache, llvm_code
+from kinode.jit.loop.memory import Struct
 from kinode.jit.tiers.pending_code import once
 from kinode.jit.tiers.waiting_words import waiting_words
 
 ARGUMENTS = ("t", "q", "u", "z", "p", "inputs", "x", "work", "out")
 """The arguments of a kernel."""
-LIBRARY = (
-    "sin", "cos", "tan", "asin", "acos", "atan", "sinh", "cosh", "tanh", "exp", "log", "atan2", "pow", "floor", "fma",
-)  # fmt: skip
+CALLED = (*LIBRARY, "floor", "fma")
 """Functions of the C library that kernels call."""
 RUNTIME = ("memcpy", "memmove", "memset", "__chkstk")
 """What the code generator calls by itself; the last one on Windows, in functions with more than a page of variables."""
@@ -129,7 +130,7 @@ def _libraries() -> tuple[ctypes.CDLL, ...]:
 @once
 def _provide_library() -> None:
     """Register what code may call of the C library: the functions that Python's own process has."""
-    for name in (*LIBRARY, *RUNTIME):
+    for name in (*CALLED, *RUNTIME):
         if address := find_symbol(name):
             provide(name, address)
 
@@ -195,22 +196,111 @@ def provide_shared(routine: str, lanes: int) -> LoadedCode:
     return engine
 
 
-@once
-def _provide_routine(name: str) -> LoadedCode:
-    """Register a function of the loop language, given by module and name, and return what owns its code."""
-    module, _, function = name.partition(":")
-    symbol = routine_symbol(name)
+class CompiledFunction:
+    """The machine code at an address as a function of a record; it releases Python's lock."""
+
+    __slots__ = ("_call", "address")
+
+    def __init__(self, address: int) -> None:
+        self.lead_to(address)
+
+    def lead_to(self, address: int) -> None:
+        """Use the code at this address from the next call on."""
+        self.address = address
+        self._call = ctypes.CFUNCTYPE(ctypes.c_int64, ctypes.c_void_p)(address)
+
+    def __call__(self, record: Struct) -> int:
+        code: int = self._call(ctypes.addressof(record))
+        return code
+
+
+Source = str | Callable[..., int | None]
+"""A function of the loop language; or its module and name, with a colon, where it is imported for new code only."""
+_COMPILED: dict[tuple[str, ...], tuple[CompiledFunction, ...]] = {}
+_COMPILING = threading.RLock()
+_ENGINES: list[LoadedCode] = []  # keeps the code of functions in memory, for good
+
+
+def name_of(source: Source) -> str:
+    """Module and name of a function of the loop language."""
+    return source if isinstance(source, str) else f"{source.__module__}:{source.__name__}"
+
+
+def compiled(source: Source, **options: Any) -> CompiledFunction:
+    """The machine code of a function of the loop language; the options are those of ``compiled_together``."""
+    return compiled_together((source,), **options)[0]
+
+
+def compiled_together(
+    sources: Sequence[Source], *, words: str = "", tiered: bool = False, folder: str = "", inlined: int | None = None
+) -> tuple[CompiledFunction, ...]:
+    """The machine code of functions of the loop language, from the cache or compiled in a tenth of a second.
+
+    Parameters
+    ----------
+    sources : sequence
+        Functions of which several may call the same, known by their modules and names; nothing in them is rounded in
+        two ways.
+    words : str
+        What they are, for a person who waits.
+    tiered : bool
+        Whether new code is of low effort at first, made in a third of the time, and exchanged later (``jit/tiers``).
+    folder : str
+        Where their sources are, if these are no part of the key of any code: those of packages behind ``dynamics``.
+    inlined : int, optional
+        The number of instructions up to which a function is compiled into its callers.
+    """
+    names = tuple(map(name_of, sources))
+    with _COMPILING:
+        if names not in _COMPILED:
+            _COMPILED[names] = _load_functions(sources, key_of(names, folder), words, tiered, inlined)
+        return _COMPILED[names]
+
+
+def key_of(names: Sequence[str], folder: str = "") -> str:
+    """The key of functions in the cache."""
+    return " ".join(["loops", *names, code_cache.source_digest(folder) if folder else ""])
+
+
+def _load_functions(
+    sources: Sequence[Source], key: str, words: str, tiered: bool, inlined: int | None
+) -> tuple[CompiledFunction, ...]:
+    texts, entry, symbols = list[str](), find_entry(key), [routine_symbol(name_of(source)) for source in sources]
 
     def make() -> bytes:
-        from importlib import import_module
+        from kinode.jit.loop.translator import translate_together
+        from kinode.jit.tiers.better_code import is_wanted
 
-        from kinode.jit.loop.translator import translate
+        functions = map(find_function, sources)
+        text = translate_together(dict(zip(symbols, functions, strict=True)), *(() if inlined is None else (inlined,)))
+        if not tiered or not is_wanted(entry):
+            return llvm_code.compile_text(text, optimize=True)
+        texts.append(text)
+        return llvm_code.compile_text(text, 0, optimize=True)
 
-        return llvm_code.compile_text(translate(getattr(import_module(module), function), symbol), optimize=True)
+    def place(code: bytes) -> list[int]:
+        _ENGINES.append(load_object(code))
+        return [_ENGINES[-1].get_function_address(symbol) for symbol in symbols]
 
-    engine = load_object(keep(f"routine {name}", make))
-    provide(symbol, engine.get_function_address(symbol))
-    return engine
+    found = tuple(map(CompiledFunction, place(keep(key, make, words, saves=lambda: not texts))))
+    if texts and entry is not None:
+        from kinode.jit.tiers.better_code import Wanted, improve
+
+        def use(code: bytes) -> None:
+            for function, address in zip(found, place(code), strict=True):
+                function.lead_to(address)
+
+        improve(Wanted(entry, b"", texts[0], 2, optimize=True), use)
+    return found
+
+
+def find_function(source: Source) -> Callable[..., Any]:
+    """A function of the loop language itself, which Python can run too."""
+    from importlib import import_module
+
+    module, _, name = name_of(source).partition(":")
+    function: Callable[..., Any] = getattr(import_module(module), name) if isinstance(source, str) else source
+    return function
 
 
 def load_kernel(
@@ -220,7 +310,7 @@ def load_kernel(
     name = about["name"]
     shared = [provide_shared(routine, count) for routine, count in about["shared"]]
     if about["routine"] is not None:
-        shared.append(_provide_routine(about["routine"]))
+        provide(routine_symbol(about["routine"]), compiled(about["routine"]).address)
     engine = load_object(code)
     used = {} if data is None else {entry: data[entry] for entry in about["data"]}
     _fill_in(engine, used)

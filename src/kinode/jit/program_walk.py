@@ -1,4 +1,4 @@
-"""What writers of a program find before they write it: products that are fused with sums, stores that are joined.
+"""What all writers of a program find before they write it: uses, fused products, early stores, joined stores.
 
 A product that one sum alone uses becomes a part of it: a fused multiply-add, rounded once.  The text says which
 products are fused.  Left to the code generator, that would depend on its level, and code of low and of high effort
@@ -11,13 +11,14 @@ Stores that are done together are those of neighboring entries of a vector, or o
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from functools import cache as remember
 from typing import Any
 from zlib import crc32
 
 from kinode.algebra.named_data import ExternalResult, NamedData
-from kinode.algebra.trace import COMMUTATIVE, Traced
+from kinode.algebra.scalars import COMMUTATIVE
+from kinode.algebra.trace import Traced
 from kinode.jit.program import Store
 
 MASK = (1 << 60) - 1
@@ -64,6 +65,24 @@ def count_uses(nodes: Sequence[Traced], stored: Iterable[Any]) -> list[int]:
             if type(arg) is Traced:
                 uses[arg.index] += 1
     return uses
+
+
+def find_early(
+    stores: Sequence[Store], nodes: Sequence[Traced], array_of: Callable[[str], str]
+) -> dict[int, list[Store]]:
+    """The stores that may be done as soon as their values are known, by the index of the value.
+
+    They are those into arrays that nothing reads here; ``array_of`` gives the array of a view.
+    """
+    early: dict[int, list[Store]] = {}
+    if len({(view, position) for view, position, _ in stores}) < len(stores):
+        return early  # of several stores into one place the last counts
+    read = {array_of(node.args[0]) for node in nodes if node.op == "input"}
+    for store in stores:
+        view, _, value = store
+        if type(value) is Traced and array_of(view) not in read:
+            early.setdefault(value.index, []).append(store)
+    return early
 
 
 def _find_wide(nodes: Sequence[Traced]) -> set[int]:

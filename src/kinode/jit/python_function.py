@@ -30,8 +30,8 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from kinode.jit.loop.memory import Ints, Struct, apart, bits, call, floats, ints_of, invoke, struct, struct_at
-from kinode.jit.machine_code import ARGUMENTS, Machine, is_kept, keep, load_object
-from kinode.jit.tiers.pending_code import PendingCode, once
+from kinode.jit.machine_code import ARGUMENTS, CompiledFunction, Machine, compiled_together, is_kept, key_of, name_of
+from kinode.jit.tiers.pending_code import PendingCode
 
 DOUBLE = 12  # NumPy's number of the type float64
 NEW_ARRAY = 93  # index of PyArray_New in NumPy's table of functions
@@ -318,7 +318,6 @@ def find_interface() -> PythonInterface:
     )
 
 
-WRAPPER = "native call"  # the key of the built-in functions' code in the cache
 OUT_NAME = sys.intern("out")  # the keyword, as Python passes it
 
 
@@ -404,31 +403,14 @@ def _layout_matches() -> bool:
         return False
 
 
-@once
-def load_together(key: str, sources: tuple[Callable[..., int], ...], *inlined: int) -> tuple[Any, tuple[int, ...]]:
-    """What owns the code of functions of the loop language that are compiled together, and their addresses.
-
-    ``inlined`` is the number of instructions up to which a function is compiled into its callers.
-    """
-
-    def make() -> bytes:
-        from kinode.jit.llvm_code import compile_text
-        from kinode.jit.loop.translator import translate_together
-
-        return compile_text(translate_together({each.__name__: each for each in sources}, *inlined), optimize=True)
-
-    engine = load_object(keep(key, make))
-    return engine, tuple(engine.get_function_address(source.__name__) for source in sources)
-
-
-def _wrappers() -> tuple[Any, tuple[int, ...]]:
+def _wrappers() -> tuple[CompiledFunction, ...]:
     """The built-in functions for kernels, and for those found by their first argument."""
-    return load_together(WRAPPER, (kinode_call, kinode_find), INLINED)
+    return compiled_together((kinode_call, kinode_find), inlined=INLINED)
 
 
 def prepare_wrapper() -> None:
     """Compile the built-in functions while the caller goes on, if they are in no cache."""
-    if supported() and not is_kept(WRAPPER):
+    if supported() and not is_kept(key_of([name_of(kinode_call), name_of(kinode_find)])):
         PendingCode(_wrappers, at_once=False)
 
 
@@ -512,7 +494,7 @@ def make_callable(
         raise ValueError(f"{machine.name!r} has {machine.lanes} lanes and {size} results, not {shape}")
     if not supported():
         return fallback
-    interface, (engine, (address, _)) = find_interface(), _wrappers()
+    interface, (wrapper, _) = find_interface(), _wrappers()
     by_name = {sys.intern(key): role for key, role in (keywords or {}).items()}
     room, dimensions = np.empty(size + 1), [np.array([*each, 0]) for each in shapes]
     pointers = np.zeros(HELD + 1, dtype=np.int64) if before is None else before.pointers
@@ -537,8 +519,8 @@ def make_callable(
     record.pointers, record.defaults, record.roles = ints_of(pointers), _integers(own), _integers(places)
     record.names, record.pieces = _integers(map(id, by_name)), _integers(pieces)
     text = f"{name}{signature or '(' + ', '.join(role or '_' for role in roles) + ')'}\n--\n\n{doc}"
-    targets = (machine, arrays, fallback, wrap, before, interface, engine, by_name, room, dimensions)
-    function: Callable[..., Any] = make_builtin_function(address, (name, text), record, targets, fallback)
+    targets = (machine, arrays, fallback, wrap, before, interface, by_name, room, dimensions)
+    function: Callable[..., Any] = make_builtin_function(wrapper.address, (name, text), record, targets, fallback)
     return function
 
 
@@ -548,11 +530,11 @@ def make_finder(
     """A function that calls what its first argument stands for in a dictionary, else the ``fallback``."""
     if not supported():
         return fallback
-    interface, (engine, (_, address)) = find_interface(), _wrappers()
+    interface, (_, finder) = find_interface(), _wrappers()
     record = FindRecord(interface=ctypes.addressof(interface), known=id(known), fallback=id(fallback))
-    targets = (known, fallback, interface, engine)
+    targets = (known, fallback, interface)
     text = f"{name}{signature}\n--\n\n{doc}"
-    function: Callable[..., Any] = make_builtin_function(address, (name, text), record, targets, fallback)
+    function: Callable[..., Any] = make_builtin_function(finder.address, (name, text), record, targets, fallback)
     return function
 
 

@@ -17,6 +17,7 @@ from collections.abc import Callable
 import numpy as np
 
 from kinode.jit.loop.memory import Floats, Ints, Struct, apart, floats, floats_of, invoke, struct, struct_at
+from kinode.jit.machine_code import compiled_together
 from kinode.jit.python_function import (
     DATA,
     DIMENSIONS,
@@ -27,7 +28,6 @@ from kinode.jit.python_function import (
     PythonInterface,
     find_interface,
     is_array,
-    load_together,
     make_builtin_function,
     supported,
     words,
@@ -97,12 +97,12 @@ def make_step(
     """
     if not supported():
         return fallback
-    interface, (engine, (address,)) = find_interface(), load_together("native step", (kinode_step,), INLINED)
+    interface, (step_code,) = find_interface(), compiled_together((kinode_step,), inlined=INLINED)
     record = StepRecord(
         interface=ctypes.addressof(interface), loop=loop, memory=ctypes.addressof(memory), size=inputs.size,
         fallback=id(fallback), resume=id(resume), inputs=floats_of(inputs) if inputs.size else None,
     )  # fmt: skip
-    targets = (memory, inputs, fallback, resume, interface, engine)
+    targets = (memory, inputs, fallback, resume, interface)
     text = "step", f"step(inputs=None)\n--\n\n{doc}"
-    step: Callable[..., None] = make_builtin_function(address, text, record, targets)
+    step: Callable[..., None] = make_builtin_function(step_code.address, text, record, targets)
     return step

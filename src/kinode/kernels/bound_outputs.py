@@ -13,7 +13,7 @@ import math
 from typing import NamedTuple
 
 from kinode.algebra.intervals import Interval, interval_of
-from kinode.algebra.scalars import Array, Dual, Scalar, apply
+from kinode.algebra.scalars import ARITHMETIC, Array, Dual, Scalar, apply
 from kinode.algebra.trace import Tape, Traced, needed, replay
 from kinode.expressions.parser import parse
 from kinode.kernels.kernel_options import BoundOptions
@@ -25,7 +25,6 @@ from kinode.structure.topology import Topology
 NAMED = "named"  # array of a tape: the quantities by name
 CONSTANT = frozenset({"p", "inputs"})  # arrays of a tape that do not change in a run
 STATE = ("q", "u", "z")
-SMOOTH = frozenset({"add", "sub", "neg", "mul"})
 TAME = frozenset({"sin", "cos", "tanh", "atan", "exp", "sinh", "cosh"})
 """Functions that change no faster than on a scale of 1: a change of their argument by less hides nothing."""
 TAME_WIDTH = 0.5
@@ -71,7 +70,7 @@ def _find_arguments(values: list[Scalar]) -> list[Traced]:
             (constant if node.args[0] in CONSTANT else smooth).add(node.index)
         elif all(arg.index in constant for arg in operands):
             constant.add(node.index)
-        elif node.op in SMOOTH and all(arg.index in constant or arg.index in smooth for arg in operands):
+        elif node.op in ARITHMETIC and all(arg.index in constant or arg.index in smooth for arg in operands):
             smooth.add(node.index)
         else:
             arguments.update((arg.index, arg) for arg in operands if arg.index in smooth)
@@ -91,7 +90,7 @@ def find_widths(topology: Topology, options: BoundOptions) -> tuple[float, ...]:
         operands = [arg for arg in node.args if type(arg) is Traced]
         below[node.index] = frozenset({node.index} & widths.keys()).union(*(below[arg.index] for arg in operands))
         of_arguments = all(arg.index in widths for arg in operands)
-        if node.op not in SMOOTH and node.op != "input":
+        if node.op not in ARITHMETIC and node.op != "input":
             width = TAME_WIDTH if node.op in TAME and of_arguments else 0.0
             widths.update((k, min(width, widths[k])) for k in below[node.index])
     return tuple(widths.values())

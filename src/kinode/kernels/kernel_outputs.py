@@ -13,6 +13,7 @@ from typing import Any
 import numpy as np
 
 from kinode.algebra.scalars import Array, Scalar, less, where
+from kinode.algebra.trace import Tape, Traced, needed
 from kinode.kernels.kernel_options import (
     ContributionOptions,
     LoadOptions,
@@ -24,6 +25,7 @@ from kinode.model.base.frames import Frame
 from kinode.model.quantities import find_quantity
 from kinode.model.system import joint_frame
 from kinode.model.system_checks import find_asking
+from kinode.multibody.dependent_joints import n_cut_coordinates, pose_errors
 from kinode.multibody.snapshot import Snapshot
 from kinode.structure.topology import Topology
 
@@ -37,12 +39,12 @@ def flat(values: Any) -> list[Scalar]:
 
 
 # -- motion ----------------------------------------------------------------------------------------
-def rate(snapshot: Snapshot, options: Any = ()) -> Outputs:
+def rate(snapshot: Snapshot) -> Outputs:
     """Rate of the state vector [q, u, z]."""
     return np.concatenate([snapshot.q_dot, snapshot.u_dot, snapshot.z_dot])
 
 
-def completed_step(snapshot: Snapshot, options: Any) -> Outputs:
+def completed_step(snapshot: Snapshot) -> Outputs:
     """What parts answer to a completed step: 0, or 4 k + a for the first that cannot go on, part k with answer a.
 
     Of a part that wants an event, -1 - m with the index m of its event function.
@@ -58,17 +60,17 @@ def completed_step(snapshot: Snapshot, options: Any) -> Outputs:
     return [code]
 
 
-def energy(snapshot: Snapshot, options: Any) -> Outputs:
+def energy(snapshot: Snapshot) -> Outputs:
     """Kinetic energy, and all other energy: potential, electric, thermal."""
     kinetic, *others = snapshot.energies.values()
     return [kinetic, sum(others, 0.0)]
 
 
-def power_of_all(snapshot: Snapshot, options: Any) -> Outputs:
+def power(snapshot: Snapshot) -> Outputs:
     """Rate of the state vector, and the powers of everything that changes the energy."""
-    from kinode.multibody import power
+    from kinode.multibody.power import powers
 
-    return [*rate(snapshot), *power.powers(snapshot)]
+    return [*rate(snapshot), *powers(snapshot)]
 
 
 def pose(snapshot: Snapshot, options: Names) -> Outputs:
@@ -151,6 +153,11 @@ def unit_wrench(snapshot: Snapshot, options: Names) -> Outputs:
     return snapshot.unit_wrenches(find_quantity(snapshot.system, options[0]))
 
 
+def unit_loads(snapshot: Snapshot) -> Outputs:
+    """The loads of constraints for unit multipliers."""
+    return snapshot.constraints.unit_loads()
+
+
 DIRECTION_FRAME = 21  # numbers of a joint in the directions before its freedoms: R_WM, p_WM, R_FM
 
 
@@ -159,7 +166,7 @@ def direction_sizes(topology: Topology) -> list[int]:
     return [DIRECTION_FRAME + 12 * joint.n_u for joint in topology.system.joints.values()]
 
 
-def stress_directions(snapshot: Snapshot, options: Any) -> Outputs:
+def stress_directions(snapshot: Snapshot) -> Outputs:
     """R_WM, p_WM, R_FM, freedoms S and unit efforts T of each joint; then the origin of each body."""
     outputs = [x for name in snapshot.system.joints for x in joint_directions(snapshot, name)]
     for body in snapshot.system.bodies:
@@ -213,7 +220,7 @@ def segments(snapshot: Snapshot, options: Names) -> Outputs:
 
 
 # -- loops -----------------------------------------------------------------------------------------
-def closure(snapshot: Snapshot, options: Any) -> Outputs:
+def closure(snapshot: Snapshot) -> Outputs:
     """Residuals and rates of all constraint rows, and the entries of their Jacobian that are not structurally zero."""
     from kinode.multibody import loop_constraints
 
@@ -222,7 +229,19 @@ def closure(snapshot: Snapshot, options: Any) -> Outputs:
     return [*residuals_and_rates, *(x for row in constraints.all_rows for x in row.values())]
 
 
-def projection(snapshot: Snapshot, options: Any) -> Outputs:
+def loop_rates(snapshot: Snapshot, tape: Tape, x: Array, options: Names) -> list[Scalar]:
+    """The rates of the pose errors and, if the options name them, of the closure, along those of all coordinates."""
+    from kinode.kernels.derivatives.tape_sweeps import NO_VALUES, sweep_forward
+
+    n = n_cut_coordinates(snapshot.topology)
+    values = [*pose_errors(snapshot, x[:n]), *(closure(snapshot) if options else ())]
+    moving = [*tape.inputs("q", snapshot.topology.n_q), *x[:n]]
+    seeds = {node.index: rate for node, rate in zip(moving, x[n:], strict=True)}
+    rates = sweep_forward(needed(values), seeds, NO_VALUES)
+    return [rates.get(value.index, 0.0) if type(value) is Traced else 0.0 for value in values]
+
+
+def projection(snapshot: Snapshot) -> Outputs:
     """The state projected onto the constraints, and the effective mass of the constraints."""
     q, u, mass = snapshot.projected()
     return np.concatenate([q, u, snapshot.z, [mass]])

@@ -37,9 +37,14 @@ def n_cut_coordinates(topology: Topology) -> int:
     return sum(cut.joint.n_q for cut in topology.cuts)
 
 
-def n_cut_freedoms(topology: Topology) -> int:
-    """Number of freedoms of all cut joints."""
-    return sum(cut.joint.n_u for cut in topology.cuts)
+def n_cut_steps(topology: Topology) -> int:
+    """Number of coordinates of all cut joints, of speeds of the state and of freedoms of cut joints."""
+    return n_cut_coordinates(topology) + topology.n_u + sum(cut.joint.n_u for cut in topology.cuts)
+
+
+def n_loop_rates(topology: Topology) -> int:
+    """Number of coordinates of all cut joints, and of rates of all coordinates."""
+    return 2 * n_cut_coordinates(topology) + topology.n_q
 
 
 def loop_columns(kinematics: Kinematics, cut: Cut) -> list[int]:
@@ -47,30 +52,34 @@ def loop_columns(kinematics: Kinematics, cut: Cut) -> list[int]:
     return list(dict.fromkeys(column for _, _, column, _ in freedoms_of(kinematics, CutJointConstraint(cut))))
 
 
-def pose_errors(snapshot: Snapshot, cut_q: Array) -> list[Array]:
+def pose_errors(snapshot: Snapshot, x: Array) -> Array:
     """How far each cut joint is from the pose that its coordinates stand for, and how speeds change that.
 
-    E = T(cut_q)^-1 X, with X the pose of the joint's frames.  For each cut joint, one after the other: E as rotation
-    matrix and position; [angular velocity of E in its own axes; velocity of its origin] for the motion of the state,
-    for unit speeds of the state (``loop_columns``), and for unit speeds of the cut joint.  Then coordinate, speed and
-    ratio of each follower.
+    E = T(x)^-1 X, with its coordinates x and the pose X of the joint's frames.  For each cut joint, one after the
+    other: E as rotation matrix and position; [angular velocity of E in its own axes; velocity of its origin] for the
+    motion of the state, for unit speeds of the state (``loop_columns``), and for unit speeds of the cut joint.  Then
+    coordinate, speed and ratio of each follower.
     """
     kinematics = snapshot.kinematics
-    parts: list[Array] = []
+    parts: list[Array] = [np.empty(0)]
     start = 0
     for cut in snapshot.topology.cuts:
-        parts += _pose_error(kinematics, cut, cut_q[start : start + cut.joint.n_q])
+        parts += _pose_error(kinematics, cut, x[start : start + cut.joint.n_q])
         start += cut.joint.n_q
     for name in followers(snapshot.topology):
         way = kinematics.state_of(name)
         q, u, _ = kinematics.joint_state(name)
         parts.append(tidy([q[0], u[0], 0.0 if way is None else way[1]]))
-    return parts
+    return np.concatenate(parts)
 
 
-def advanced_position(snapshot: Snapshot, cut_q: Array, step: Array) -> list[Array]:
-    """Coordinates of the state, then of the cut joints, after a step along the speeds of both."""
+def advanced_position(snapshot: Snapshot, x: Array) -> Array:
+    """Coordinates of the state, then of the cut joints, after a step along the speeds of both.
+
+    ``x`` are the coordinates of the cut joints, then the step.
+    """
     topology, joints = snapshot.topology, snapshot.topology.system.joints
+    cut_q, step = np.split(x, [n_cut_coordinates(topology)])
     parts = [
         joints[name].advance(snapshot.kinematics.q[q], step[topology.u_of[name]]) for name, q in topology.q_of.items()
     ]
@@ -78,7 +87,7 @@ def advanced_position(snapshot: Snapshot, cut_q: Array, step: Array) -> list[Arr
     for joint in (cut.joint for cut in topology.cuts):
         parts.append(joint.advance(cut_q[at_q : at_q + joint.n_q], step[at_u : at_u + joint.n_u]))
         at_q, at_u = at_q + joint.n_q, at_u + joint.n_u
-    return parts
+    return np.concatenate(parts)
 
 
 class PoseError:

@@ -29,30 +29,30 @@ def cheap_event_functions(snapshot: Snapshot) -> list[Scalar]:
     return [entry.root.g(snapshot) if entry.root.by_state else 0.0 for entry in snapshot.topology.events.roots]
 
 
-def after_event(snapshot: Snapshot, fired: Array) -> list[Scalar]:
-    """The state [q, u, z] after the event of the root whose entry of ``fired`` is 1."""
+def after_event(snapshot: Snapshot, x: Array) -> list[Scalar]:
+    """The state [q, u, z] after the event of the root whose entry of ``x`` is 1."""
     table = snapshot.topology.events
     assert table is not None
     y = _state(snapshot)
     base = snapshot.topology.layout.role_slices["z"].start
     for k, entry in enumerate(table.roots):
         if entry.at >= 0 and entry.root.then != entry.root.value:
-            y[base + entry.at] = where(fired[k], entry.root.then, y[base + entry.at])
+            y[base + entry.at] = where(x[k], entry.root.then, y[base + entry.at])
     for owner in table.owners:
-        own = [fired[k] for k in table.of(owner)]
+        own = [x[k] for k in table.of(owner)]
         for index, value in _values_by_index(snapshot, owner, snapshot.system[owner].reset(snapshot, own)).items():
             y[index] = where(sum(own[1:], own[0]), value, y[index])
     return y
 
 
-def after_tick(snapshot: Snapshot, ticked: Array) -> list[Scalar]:
-    """The state [q, u, z] after a tick of the clocks whose entries of ``ticked`` are 1, component by component."""
+def after_tick(snapshot: Snapshot, x: Array) -> list[Scalar]:
+    """The state [q, u, z] after a tick of the clocks whose entries of ``x`` are 1, component by component."""
     topology = snapshot.topology
     table = topology.events
     assert table is not None
     base, now = topology.layout.role_slices["z"].start, snapshot
     for owner in dict.fromkeys(entry.owner for entry in table.samplers):
-        own = [ticked[k] for k, entry in enumerate(table.samplers) if entry.owner == owner]
+        own = [x[k] for k, entry in enumerate(table.samplers) if entry.owner == owner]
         new = now.system[owner].sample(now, own)
         if not new:
             continue

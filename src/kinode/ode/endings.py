@@ -1,4 +1,4 @@
-"""How a run ended: one record from the loop to the trajectory; and codes with which a loop cannot go on, in words."""
+"""How a run ended: one record from the loop to the trajectory; each kind with its code, status and message."""
 
 from __future__ import annotations
 
@@ -9,25 +9,46 @@ from kinode.ode.loops.run_codes import SLOW_SHARE, STALL_STEPS, Outcome
 
 
 class EndKind(Enum):
-    """Why a run ended; the values are the words in files."""
+    """Why a run ended: the word in files, the usual message, the code of a loop that tells it, and the status.
 
-    DONE = "done"
+    The status is one of four words: done, condition, stopped, failed.
+    """
+
+    DONE = "done", "reached the end", Outcome.DONE, "done"
     """It reached its end."""
-    CONDITION = "condition"
+    CONDITION = "condition", "", None, "condition"
     """The stop condition became true."""
-    STOPPED = "stopped"
+    STOPPED = "stopped", "stopped at t = {t:.9g} s", None, "stopped"
     """A progress function stopped it."""
-    INTERRUPTED = "interrupted"
+    INTERRUPTED = "interrupted", "interrupted at t = {t:.9g} s", None, "stopped"
     """Ctrl-C."""
-    NOT_FINITE = "not finite"
-    """A state or its time derivative is not finite."""
-    STEP_TOO_SMALL = "step too small"
+    NOT_FINITE = "not finite", "component {entry} of the state is not finite at t = {t:.9g} s", Outcome.NOT_FINITE
+    """A state or its time derivative is not finite; ``entry`` is that of the state."""
+    STEP_TOO_SMALL = (
+        "step too small",
+        "the step became too small at t = {t:.9g} s: the motion is too abrupt to be followed",
+        Outcome.STEP_TOO_SMALL,
+    )
     """No step was short enough for the tolerance."""
-    STALLED = "stalled"
+    STALLED = (
+        "stalled",
+        "the run stalls at t = {t:.9g} s: "
+        "the last {steps:,} steps advanced it by less than {short:.1g} s of its {length:g} s",
+        Outcome.STALLED,
+    )
     """Very many steps hardly advanced it."""
-    STEP_TOO_LONG = "step too long"
+    STEP_TOO_LONG = (
+        "step too long",
+        "at t = {t:.9g} s a step ended so far from where the loops close that it may have left its branch: "
+        "take shorter steps, or a method that chooses them",
+        Outcome.LEFT_BRANCH,
+    )
     """A step of fixed length may have left its branch of the motion."""
-    TOO_MANY_STEPS = "too many steps"
+    TOO_MANY_STEPS = (
+        "too many steps",
+        "the allowed number of steps was used up at t = {t:.9g} s",
+        Outcome.TOO_MANY_STEPS,
+    )
     CHATTER = "chatter"
     """Events follow each other without end."""
     MODES_INCONSISTENT = "modes inconsistent"
@@ -38,24 +59,25 @@ class EndKind(Enum):
     """A constraint that was taken for redundant is violated, or drives break a loop."""
     IMPOSSIBLE_VALUE = "impossible value"
     """An expression gave a component a value that it cannot have."""
-    PART_STOPS = "part stops"
+    PART_STOPS = "part stops", "a part stops the run at t = {t:.9g} s", Outcome.PART_STOPS
     """A part cannot go on after a completed step; ``entry`` is its code."""
     FAILED = "failed"
     """Another failure, or a failure from a file without details."""
 
-    @property
-    def status(self) -> str:
-        """The kind in one of four words: done, condition, stopped, failed."""
-        return STATUS.get(self, "failed")
+    def __new__(cls, word: str, *facts: object) -> EndKind:
+        kind = object.__new__(cls)
+        kind._value_ = word
+        return kind
 
+    def __init__(self, word: str, text: str = "", code: Outcome | None = None, status: str = "failed") -> None:
+        self.text = text
+        self.code = code
+        self.status = status
 
-STATUS = {
-    EndKind.DONE: "done",
-    EndKind.CONDITION: "condition",
-    EndKind.STOPPED: "stopped",
-    EndKind.INTERRUPTED: "stopped",
-}
-"""The status of each kind; all others have failed."""
+    def at(self, t: float, entry: int | None = None, length: float = 0.0) -> Ending:
+        """The ending with the usual message, at a time in s, of a run of a length in s."""
+        numbers = {"t": t, "entry": entry, "steps": STALL_STEPS, "short": SLOW_SHARE * length, "length": length}
+        return Ending(self, t, self.text.format(**numbers), entry=entry)
 
 
 @dataclass(frozen=True)
@@ -65,7 +87,7 @@ class Ending:
     kind: EndKind
     time: float
     """Time in s: of the value that is not finite, else the time that the run reached."""
-    message: str = "reached the end"
+    message: str = EndKind.DONE.text
     component: str | None = None
     """The component that caused it, if known."""
     entry: int | None = None
@@ -79,22 +101,7 @@ class Ending:
     @property
     def failed(self) -> bool:
         """Whether the run failed."""
-        return self.kind is not EndKind.DONE and self.status == "failed"
-
-
-def reached_end(t: float) -> Ending:
-    """The ending of a run that reached its end."""
-    return Ending(EndKind.DONE, t)
-
-
-def stopped_at(t: float) -> Ending:
-    """The ending of a run that a progress function stopped."""
-    return Ending(EndKind.STOPPED, t, f"stopped at t = {t:.9g} s")
-
-
-def interrupted_at(t: float) -> Ending:
-    """The ending of a run that Ctrl-C stopped."""
-    return Ending(EndKind.INTERRUPTED, t, f"interrupted at t = {t:.9g} s")
+        return self.status == "failed"
 
 
 def describe_failure(code: int, t: float, length: float, failed: int) -> Ending:
@@ -110,22 +117,5 @@ def describe_failure(code: int, t: float, length: float, failed: int) -> Ending:
     failed : int
         The component of the state that is not finite, or the code of a part that stops the run.
     """
-    if code == Outcome.NOT_FINITE:
-        message = f"component {failed} of the state is not finite at t = {t:.9g} s"
-        return Ending(EndKind.NOT_FINITE, t, message, entry=failed)
-    if code == Outcome.STEP_TOO_SMALL:
-        message = f"the step became too small at t = {t:.9g} s: the motion is too abrupt to be followed"
-        return Ending(EndKind.STEP_TOO_SMALL, t, message)
-    if code == Outcome.STALLED:
-        message = f"the run stalls at t = {t:.9g} s: the last {STALL_STEPS:,} steps advanced it by less than "
-        return Ending(EndKind.STALLED, t, f"{message}{SLOW_SHARE * length:.1g} s of its {length:g} s")
-    if code == Outcome.LEFT_BRANCH:
-        message = (
-            f"at t = {t:.9g} s a step ended so far from where the loops close that it may have left its branch: "
-            "take shorter steps, or a method that chooses them"
-        )
-        return Ending(EndKind.STEP_TOO_LONG, t, message)
-    if code == Outcome.PART_STOPS:
-        return Ending(EndKind.PART_STOPS, t, f"a part stops the run at t = {t:.9g} s", entry=failed)
-    message = f"the allowed number of steps was used up at t = {t:.9g} s"
-    return Ending(EndKind.TOO_MANY_STEPS, t, message)
+    kind = next((kind for kind in EndKind if kind.code == code), EndKind.TOO_MANY_STEPS)
+    return kind.at(t, failed if kind in (EndKind.NOT_FINITE, EndKind.PART_STOPS) else None, length)

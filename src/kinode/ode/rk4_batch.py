@@ -17,9 +17,10 @@ import numpy.typing as npt
 
 from kinode.jit.kernel_call import provide_results
 from kinode.jit.loop.memory import floats_of, ints_of
+from kinode.jit.machine_code import CompiledFunction
 from kinode.jit.threads import processors
 from kinode.ode import compiled_loops
-from kinode.ode.endings import Ending, EndKind, reached_end
+from kinode.ode.endings import Ending, EndKind
 from kinode.ode.kernel_spec import KernelSpec
 from kinode.ode.loops.run_codes import Outcome
 from kinode.ode.loops.run_memory import BatchMemory
@@ -91,7 +92,7 @@ class _Batch:
         self.memories.append(batch)
         return batch
 
-    def work(self, batch: BatchMemory, loop: compiled_loops.Loop, shares: Iterator[int], size: int) -> None:
+    def work(self, batch: BatchMemory, loop: CompiledFunction, shares: Iterator[int], size: int) -> None:
         """Take shares of the groups until none is left."""
         for share in shares:
             first, last = share * size, min((share + 1) * size, self.groups)
@@ -116,7 +117,7 @@ def _wait(
 ) -> Ending:
     """Wait for the threads, and stop them on request; returns the ending."""
     total = max(1, batch.groups * steps)
-    ending = reached_end(t1)
+    ending = Ending(EndKind.DONE, t1)
     try:
         while not all(task.done() for task in tasks):
             wait(tasks, timeout=CHUNK_SECONDS, return_when=FIRST_EXCEPTION)

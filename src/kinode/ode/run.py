@@ -17,7 +17,7 @@ import numpy as np
 
 from kinode.jit.loop.memory import floats_of, ints_of
 from kinode.ode import compiled_loops
-from kinode.ode.endings import Ending, EndKind, describe_failure, interrupted_at, reached_end, stopped_at
+from kinode.ode.endings import Ending, EndKind, describe_failure
 from kinode.ode.input_table import CourseTable
 from kinode.ode.kernel_spec import KernelSpec
 from kinode.ode.loops.run_codes import MOST_REACH, Outcome, Stepping
@@ -340,7 +340,7 @@ class LoopRun:
                 code = call(self.memory)
                 elapsed = clock.perf_counter() - began
                 if code == Outcome.DONE:
-                    return reached_end(self.now)
+                    return Ending(EndKind.DONE, self.now)
                 if code == Outcome.STIFF and self.takeover is not None:
                     self.takeover.take_over()
                     call = compiled_loops.loop(self.loop)
@@ -363,9 +363,9 @@ class LoopRun:
                 if budget is None and not overdue:
                     steps = int(min(max(steps * min(8.0, CHUNK_SECONDS / max(elapsed, 1e-9)), 1), 1 << 40))
                 if on_progress is not None and on_progress(self.now) is False:
-                    return stopped_at(self.now)
+                    return EndKind.STOPPED.at(self.now)
         except KeyboardInterrupt:
-            return interrupted_at(self.now)
+            return EndKind.INTERRUPTED.at(self.now)
 
     @property
     def n_events(self) -> int:

@@ -17,7 +17,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from kinode.algebra.scalars import Array, apply
+from kinode.algebra.scalars import COMPARISONS, Array, apply
 from kinode.dynamics.compiled_system import Dynamics
 from kinode.dynamics.reactions.lost_values import lost_frame
 from kinode.errors import Error, LawError
@@ -36,7 +36,6 @@ from kinode.simulation.run_length import EVENTS_SHARE, advise, find_fast_law
 from kinode.simulation.solver import StateHistory
 from kinode.structure.state_layout import Coordinate
 
-COMPARISONS = frozenset({"less", "less_equal", "equal"})
 MOST_TRIALS = 60  # steps of growing length in which the sign has to change
 GROWTH = 2.0
 FIRST_SHARE = 1e-6  # of the longest step: the shortest one that is tried

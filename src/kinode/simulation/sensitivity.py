@@ -19,7 +19,7 @@ from dataclasses import replace
 
 import numpy as np
 
-from kinode.algebra.scalars import Array
+from kinode.algebra.scalars import PIECEWISE_CONSTANT, Array
 from kinode.dynamics.compiled_system import Dynamics
 from kinode.dynamics.derivatives.derivative_request import ARRAYS, Names, read_direction, read_names
 from kinode.errors import ArgumentError
@@ -233,7 +233,7 @@ def _with_free_parameters(system: System, x: Expression) -> Expression:
 SWITCHES, RATE = Kernel("switches"), Kernel("rate")
 BISECTIONS = 50  # of the way between two steps
 JUMP = 1e-6  # change of a rate, as a share of the largest along the run
-JUMPING = frozenset({"sign", "floor", "less", "less_equal", "equal", "call"})
+JUMPING = PIECEWISE_CONSTANT | {"call"}
 
 
 def has_switches(dynamics: Dynamics) -> bool:

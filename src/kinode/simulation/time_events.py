@@ -25,7 +25,7 @@ from weakref import WeakKeyDictionary
 
 import numpy as np
 
-from kinode.algebra.scalars import ARRAY_FUNCTIONS, Array
+from kinode.algebra.scalars import ARRAY_FUNCTIONS, OPERATIONS, Array
 from kinode.dynamics.compiled_system import Dynamics
 from kinode.errors import ModelError
 from kinode.expressions.definitions import write_out
@@ -96,8 +96,6 @@ MOST_KEPT_SEARCHES = 16  # of a compiled system
 STEPS_PER_PERIOD = 8  # at least, where a period bounds the steps
 STEPS_PER_SINE = 2  # at least, in every period of a sine: its stages do not all fall on zeros
 MIN_STEP_SHARE = 1e-6  # share of the run: a period does not ask for shorter steps
-COMPARISONS = frozenset({"less", "less_equal", "equal", "min", "max"})  # break where their two arguments are equal
-SIGN_FUNCTIONS = frozenset({"abs", "sign"})  # break where their argument is zero
 SINES = frozenset({"sin", "cos"})
 PROBES = (0.113, 0.371, 0.5, 0.929)  # fractions of an interval, on no regular grid: they tell a line from a wave
 LINEAR_TOLERANCE = 1e-9  # deviation from a line, as a share of the change over an interval
@@ -398,15 +396,13 @@ class TimeAnalysis:
         """The arguments at which an operation breaks, with the values at which it does."""
         if node.op == "floor":
             yield node.args[0], INTEGERS
-        elif node.op in COMPARISONS:
-            yield node.args[0] - node.args[1], ZERO
-        elif node.op in SIGN_FUNCTIONS:
-            yield node.args[0], ZERO
         elif node.op in ("call", "call_derivative"):
             table = self.system.tables.get(node.args[0])
             for axis, x in enumerate(node.args[1 if node.op == "call" else 2 :]):
                 if table is not None:
                     yield x, Levels(np.array(table.corners(axis)), table.period(axis))
+        elif node.op != "name" and OPERATIONS[node.op].breaks_at:
+            yield (node.args[0] if OPERATIONS[node.op].breaks_at == "zero" else node.args[0] - node.args[1]), ZERO
 
     def _find_crossings(self, x: Expression, levels: Levels, breaks: Array) -> Array:
         """Times at which an argument crosses one of its levels; ``breaks`` are those of the argument itself."""

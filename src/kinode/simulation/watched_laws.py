@@ -23,7 +23,7 @@ from weakref import WeakKeyDictionary
 
 import numpy as np
 
-from kinode.algebra.scalars import Array
+from kinode.algebra.scalars import ARITHMETIC, Array
 from kinode.dynamics.compiled_system import Dynamics
 from kinode.errors import Error
 from kinode.expressions.syntax_tree import Expression, walk
@@ -36,7 +36,7 @@ from kinode.ode.kernel_spec import BoundSpec
 
 MAX_OPERATIONS = 400
 """Operations of a watched part and of its arguments; they are computed once or twice a step."""
-SMOOTH = frozenset({"name", "add", "sub", "mul", "neg"})
+SMOOTH = frozenset({"name", *ARITHMETIC})
 FOLLOWED = SMOOTH | {
     *("less", "less_equal", "equal", "min", "max", "abs", "sign", "floor", "where", "sin", "cos", "inv"),
 }

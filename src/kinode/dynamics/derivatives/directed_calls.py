@@ -17,7 +17,7 @@ from kinode.dynamics.derivatives.derivative_request import (
     read_request,
 )
 from kinode.dynamics.derivatives.prepared_derivatives import join_rows
-from kinode.dynamics.derivatives.shared_gradients import settle_sharing
+from kinode.dynamics.derivatives.shared_columns import settle_sharing
 from kinode.errors import ArgumentError, Error
 from kinode.kernels.kernel_options import Kernel
 from kinode.model.base.fields import short

@@ -20,8 +20,7 @@ from kinode.dynamics.derivatives.derivative_request import (
     find_limit,
     read_request,
 )
-from kinode.dynamics.derivatives.shared_columns import find_shared_columns, shares_in_numbers
-from kinode.dynamics.derivatives.shared_gradients import settle_sharing
+from kinode.dynamics.derivatives.shared_columns import find_shared_columns, settle_sharing, shares_in_numbers
 from kinode.dynamics.direct_calls import make_direct
 from kinode.errors import ArgumentError
 from kinode.kernels.compiled_kernels import Kernels

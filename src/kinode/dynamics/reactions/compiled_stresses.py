@@ -10,10 +10,10 @@ import numpy as np
 import numpy.typing as npt
 
 from kinode.algebra.scalars import Array
-from kinode.dynamics.model_loops import load_loop
 from kinode.dynamics.reactions.stress_loop import StressMemory, analyze_states
 from kinode.formulations.reaction_uniqueness import JointConstants
 from kinode.jit.loop.memory import floats_of, ints_of
+from kinode.jit.machine_code import compiled
 from kinode.jit.threads import share
 from kinode.kernels.derivatives.shared_quantities import find_effort_units, find_load_units
 from kinode.kernels.kernel_outputs import DIRECTION_FRAME, direction_sizes
@@ -183,7 +183,7 @@ def find_stresses(
         np.zeros(rows, dtype=bool),
         np.zeros((rows, tables.n * tables.m)) if keep else None,
     )
-    doubt, loop = np.zeros(rows, dtype=np.int64), load_loop(analyze_states)
+    doubt, loop = np.zeros(rows, dtype=np.int64), compiled(analyze_states)
 
     def work(first: int, last: int) -> None:
         memory = StressMemory()

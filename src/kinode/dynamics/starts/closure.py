@@ -226,7 +226,7 @@ class LoopPoses:
         there = self.point.replaced(q=q) if u is None else self.point.replaced(q=q, u=u)
         self.layout.calls += 1
         if self.layout.calls <= self.layout.uncompiled_calls and not self.kernels.has(POSE_ERRORS):
-            return np.concatenate([np.empty(0), *pose_errors(Snapshot(self.topology, there), cut_q)]).astype(float)
+            return pose_errors(Snapshot(self.topology, there), cut_q).astype(float)
         if self.topology.constrained:
             self.kernels.prepare(LOOP_KERNELS)
         return self.kernels.call(POSE_ERRORS, there, cut_q)
@@ -240,8 +240,8 @@ class LoopPoses:
 
         def values(x: Array) -> Array:
             there = Snapshot(self.topology, self.point.replaced(q=x[:n]))
-            rows = closure(there, ()) if with_closure else ()
-            return np.concatenate([np.empty(0), *pose_errors(there, x[n:]), np.array([*rows], dtype=object)])
+            rows = closure(there) if with_closure else ()
+            return np.concatenate([pose_errors(there, x[n:]), np.array([*rows], dtype=object)])
 
         if is_large(self.topology):
             return rate(values, x, rates)

@@ -25,9 +25,9 @@ from kinode.dynamics.starts.closure import CLOSURE, POSE_ERRORS
 from kinode.dynamics.starts.initial_values import DEFAULT_WEIGHT, InitialValues, weight_of
 from kinode.dynamics.starts.newton_loop import SOLVED, RowPlan, WarmMemory
 from kinode.jit.loop.memory import floats_of, ints_of
+from kinode.jit.machine_code import CompiledFunction, compiled_together
 from kinode.kernels.kernel_options import Kernel
 from kinode.model.joints.joint import Joint
-from kinode.ode.compiled_loops import CompiledLoop, load_loops
 from kinode.structure.loop_closure import CLOSED, CLOSED_ENOUGH, RANK
 from kinode.structure.state_layout import EvaluationPoint
 
@@ -149,9 +149,9 @@ LARGEST = 200  # rows: of more, elimination of full rows takes longer than NumPy
 
 
 @remember
-def _loops() -> dict[str, CompiledLoop]:
+def _loops() -> dict[str, CompiledFunction]:
     names = ("follow_position", "slide", "count_leaders", "solve_speeds_there")
-    return load_loops("warm start", names, lambda name: getattr(newton_loop, name))
+    return dict(zip(names, compiled_together([getattr(newton_loop, name) for name in names]), strict=True))
 
 
 def is_served(assembler: Assembler, anchor: Anchor) -> bool:

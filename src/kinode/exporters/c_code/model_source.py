@@ -215,7 +215,7 @@ class ModelSource:
         macros = self._macros(symbols, programs, evaluate, along, n_outputs)
         n_work = max(writer.work_of.values(), default=0)
         header = self._header(image, loops, n_work, programs, along, n_outputs, names)
-        helpers = write_helpers(f"{name}_loop", (loops.helpers | writer.helpers) - {"call"})
+        helpers = write_helpers(f"{name}_loop", {*loops.helpers, *writer.helpers} - {"call"})
         runtime = files("kinode.exporters.c_code").joinpath("c", "model_runtime.c").read_text(encoding="utf-8")
         cases = "\n".join(f'    case {int(code)}: return "{text}";' for code, text in STATUS_TEXTS.items())
         parts = [

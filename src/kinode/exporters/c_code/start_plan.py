@@ -25,7 +25,7 @@ from kinode.jit.loop.memory import floats_of, ints_of
 from kinode.jit.program import Block, Program
 from kinode.kernels.derivatives.tape_sweeps import NO_VALUES, sweep_forward
 from kinode.kernels.kernel_options import Kernel
-from kinode.kernels.kernel_traces import sizes
+from kinode.kernels.kernel_table import sizes
 from kinode.kernels.start_outputs import consistent_values, find_zeros
 from kinode.kernels.tree_size import is_large
 from kinode.model.joints.joint import Joint

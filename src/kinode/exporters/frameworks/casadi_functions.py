@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from kinode.algebra.scalars import ARITHMETIC, Array, Scalar
+from kinode.algebra.scalars import ARITHMETIC, LIBRARY, Array, Scalar
 from kinode.algebra.trace import Traced, needed
 from kinode.dynamics.compiled_system import find_composition
 from kinode.dynamics.derivatives.derivative_request import read_names
@@ -196,24 +196,6 @@ def _check_output(dynamics: Dynamics, name: str) -> None:
         raise ArgumentError(f"outputs: {name} {message}")
 
 
-SAME_NAME = (
-    "sqrt",
-    "sin",
-    "cos",
-    "tan",
-    "asin",
-    "acos",
-    "atan",
-    "atan2",
-    "sinh",
-    "cosh",
-    "tanh",
-    "exp",
-    "log",
-    "floor",
-)
-
-
 class CasadiWriter:
     """Writes nodes of one tape; what was written for one result serves the next."""
 
@@ -259,11 +241,10 @@ def _operations(casadi: Any) -> Mapping[str, Callable[..., Any]]:
 
     return {
         **ARITHMETIC,
-        **{name: getattr(casadi, name) for name in SAME_NAME},
+        **{name: getattr(casadi, name) for name in (*(LIBRARY.keys() - {"pow"}), "sqrt", "floor", "sign")},
         "inv": lambda a: 1.0 / a,
         "pow": casadi.power,
         "abs": casadi.fabs,
-        "sign": casadi.sign,
         "min": casadi.fmin,
         "max": casadi.fmax,
         "less": lambda a, b: a < b,

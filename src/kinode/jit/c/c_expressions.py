@@ -16,11 +16,11 @@ from typing import Any, NamedTuple
 
 from kinode.jit.c.c_numbers import bare, identifier, real
 from kinode.jit.loop import memory
-from kinode.jit.loop.expressions import LIBRARY
+from kinode.jit.loop.expressions import FUNCTIONS
 from kinode.jit.loop.memory import field_types
 from kinode.jit.loop.syntax import FLOATS, INT, INTS, NOTHING, REAL, TRUTH, Kind, LoopSyntax, find_kind
 
-NAMES = {function: function.__name__ for function in LIBRARY}
+NAMES = {function: function.__name__ for function in FUNCTIONS}
 BINARY: dict[type, str] = {ast.Add: "+", ast.Sub: "-", ast.Mult: "*"}
 BITS: dict[type, str] = {ast.BitAnd: "&", ast.BitOr: "|", ast.BitXor: "^"}
 COMPARE: dict[type, str] = {ast.Lt: "<", ast.LtE: "<=", ast.Gt: ">", ast.GtE: ">=", ast.Eq: "==", ast.NotEq: "!="}

@@ -11,7 +11,7 @@ from collections.abc import Sequence
 from types import FunctionType
 
 from kinode.jit.c.c_expressions import CExpressions, CValue
-from kinode.jit.c.c_numbers import bare, identifier
+from kinode.jit.c.c_numbers import HelperNames, bare, identifier
 from kinode.jit.loop.memory import Struct, field_types
 from kinode.jit.loop.syntax import FLOATS, INT, INTS, NOTHING, REAL, TRUTH, Kind, TranslationError, find_kind
 from kinode.jit.loop.translator import find_definition
@@ -27,7 +27,7 @@ class CLoopWriter:
 
     def __init__(self, prefix: str) -> None:
         self.prefix = prefix
-        self.helpers: set[str] = set()
+        self.helpers = HelperNames(prefix)
         self.records: dict[type[Struct], str] = {}
         self.functions: dict[FunctionType, _CFunction] = {}
         self.texts: list[str] = []
@@ -66,11 +66,6 @@ class CLoopWriter:
         if kind.record is not None:
             return f"{self.record(kind.record)} *"
         return f"{self.prefix}_int *" if kind == INTS else TYPES[kind]
-
-    def helper(self, name: str) -> str:
-        """The name of a helper function."""
-        self.helpers.add(name)
-        return f"{self.prefix}_{name}"
 
     def structures(self) -> str:
         """The definitions of all structures."""
@@ -112,7 +107,7 @@ class _CFunction(CExpressions):
         return self.writer.type_text(kind)
 
     def helper(self, name: str) -> str:
-        return self.writer.helper(name)
+        return self.writer.helpers[name]
 
     def head(self) -> str:
         """The signature."""

@@ -106,6 +106,17 @@ HELPERS = {
 """Functions that C text calls: result, arguments, body."""
 
 
+class HelperNames(dict[str, str]):
+    """The names of the helper functions that were asked for, with a prefix."""
+
+    def __init__(self, prefix: str) -> None:
+        self.prefix = prefix
+
+    def __missing__(self, name: str) -> str:
+        self[name] = f"{self.prefix}_{name}"
+        return self[name]
+
+
 def write_helpers(prefix: str, used: Iterable[str]) -> str:
     """The definitions of helper functions."""
     parts = []

@@ -16,12 +16,12 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from kinode.algebra.scalars import OPERATIONS
 from kinode.algebra.trace import Traced, needed
-from kinode.jit.c.c_numbers import bare, identifier, real, rows
-from kinode.jit.llvm_case import LIBRARY as CALLED
+from kinode.jit.c.c_numbers import HelperNames, bare, identifier, real, rows
 from kinode.jit.machine_code import ARGUMENTS
-from kinode.jit.program import Block, Finish, Program, Store
-from kinode.jit.program_walk import join_lanes
+from kinode.jit.program import TABLES, Block, Finish, Program, Store
+from kinode.jit.program_walk import count_uses, find_early, join_lanes
 
 SLOTS = "passed"
 """The name of the memory that parts share."""
@@ -81,9 +81,6 @@ def _give_slots(passed: dict[str, int], last: dict[str, int], n_parts: int) -> t
 
 LONGEST = 90
 """Letters of an expression that is written where it is used."""
-BINARY = {"add": "+", "sub": "-", "mul": "*"}
-COMPARE = {"less": "<", "less_equal": "<=", "equal": "=="}
-LIBRARY = frozenset({*CALLED, "sqrt"} - {"pow"})
 WRITTEN = ("work", "out")
 SPLIT_FROM, PART = 1500, 700
 """Lines of straight code from which on it is split, and those of a part: compilers take long for long functions."""
@@ -100,18 +97,12 @@ class CProgramWriter:
     """
 
     def __init__(self, prefix: str, find_routine: Callable[[Any], str]) -> None:
-        self.prefix, self.find_routine = prefix, find_routine
-        self.helpers: set[str] = set()
+        self.helpers, self.find_routine = HelperNames(prefix), find_routine
         self.work_of: dict[str, int] = {}
 
     def write(self, program: Program, name: str) -> str:
         """The function of a program."""
         return _ProgramText(self, program).write(name)
-
-    def helper(self, name: str) -> str:
-        """The name of a helper function."""
-        self.helpers.add(name)
-        return f"{self.prefix}_{name}"
 
 
 def signature(name: str) -> str:
@@ -264,15 +255,15 @@ class _CaseText:
         self.owner, self.bases, self.arrays = owner, bases, arrays
         self.values: dict[int, str] = {}
         self.vectors: dict[int, list[str]] = {}
-        self.uses: dict[int, int] = {}
+        self.uses: list[int] = []
 
     def write(self, stores: Sequence[Store], early: bool) -> None:
         """Operations in the order of the tape, then the stores; with ``early``, stores as soon as that is allowed."""
         stores = join_lanes(stores)
         values = [value for _, _, value in stores]
         nodes = needed(values)
-        self.count_uses(nodes, values)
-        waiting = self.find_early(stores, nodes) if early else {}
+        self.uses = count_uses(nodes, values)
+        waiting = find_early(stores, nodes, lambda view: self.arrays.get(view, view)) if early else {}
         for node in nodes:
             self.evaluate(node)
             for store in waiting.get(node.index, ()):
@@ -283,28 +274,6 @@ class _CaseText:
             self.settle(value)
         for store in late:
             self.store(store)
-
-    def count_uses(self, nodes: Sequence[Traced], values: Iterable[Any]) -> None:
-        """How often each value is used."""
-        for arg in values:
-            if type(arg) is Traced:
-                self.uses[arg.index] = self.uses.get(arg.index, 0) + 1
-        for node in nodes:
-            for arg in node.args:
-                if type(arg) is Traced:
-                    self.uses[arg.index] = self.uses.get(arg.index, 0) + 1
-
-    def find_early(self, stores: Sequence[Store], nodes: Sequence[Traced]) -> dict[int, list[Store]]:
-        """Stores into arrays that nothing reads here, by the index of their value."""
-        read = {self.arrays.get(node.args[0], node.args[0]) for node in nodes if node.op == "input"}
-        if len({(view, position) for view, position, _ in stores}) < len(stores):
-            return {}
-        early: dict[int, list[Store]] = {}
-        for store in stores:
-            view, _, value = store
-            if type(value) is Traced and self.arrays.get(view, view) not in read:
-                early.setdefault(value.index, []).append(store)
-        return early
 
     def place(self, view: str, position: int) -> str:
         """An entry of a view."""
@@ -346,7 +315,7 @@ class _CaseText:
             self.spread(node)
             return
         text = self.place(*node.args) if node.op == "input" else self.operation(node.op, node.args)
-        if self.uses.get(node.index, 0) > 1 or len(text) > LONGEST:
+        if self.uses[node.index] > 1 or len(text) > LONGEST:
             self.name(node, text)
         else:
             self.values[node.index] = text
@@ -376,38 +345,11 @@ class _CaseText:
 
     def operation(self, op: str, args: Sequence[Any]) -> str:
         """One operation as text."""
-        helper = self.owner.writer.helper
-        if op in ("interval", "fetch"):
+        if op in TABLES:
             numbers = args[0]
             table = self.owner.table("double", map(real, numbers), ("table", tuple(numbers)))
-            return f"{helper(op)}({table}, {len(numbers)}, {bare(self.text_of(args[1]))})"
+            return f"{self.owner.writer.helpers[op]}({table}, {len(numbers)}, {bare(self.text_of(args[1]))})"
         texts = [self.text_of(arg) for arg in args]
-        if op in BINARY:
-            return f"({texts[0]} {BINARY[op]} {texts[1]})"
-        if op in LIBRARY:
-            return f"{op}({', '.join(map(bare, texts))})"
-        if op in COMPARE:
-            return f"({texts[0]} {COMPARE[op]} {texts[1]} ? 1.0 : 0.0)"
-        match op:
-            case "neg":
-                return f"(-{texts[0]})"
-            case "inv":
-                return f"(1.0 / {texts[0]})"
-            case "abs":
-                return f"fabs({bare(texts[0])})"
-            case "floor":
-                return f"(floor({bare(texts[0])}) + 0.0)"
-            case "where":
-                return f"({texts[0]} != 0.0 ? {texts[1]} : {texts[2]})"
-            case "min" | "max":
-                return self.extreme(op, args, texts)
-            case "pow":
-                return f"{helper('power')}({bare(texts[0])}, {bare(texts[1])})"
-            case "sign":
-                return f"{helper('sign')}({bare(texts[0])})"
-        raise ValueError(f"no C text for the operation {op!r}")
-
-    def extreme(self, op: str, args: Sequence[Any], texts: list[str]) -> str:
-        """The smaller or the larger of two: the first where it compares so, else the second."""
-        name = self.owner.writer.helper("least" if op == "min" else "most")
-        return f"{name}({bare(texts[1])}, {bare(texts[0])})"
+        bares = list(map(bare, texts))
+        text = OPERATIONS[op].c or f"{op}({', '.join(bares)})"
+        return text.format(*texts, bare=bares, call=self.owner.writer.helpers)

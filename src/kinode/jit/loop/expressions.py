@@ -9,6 +9,7 @@ from collections.abc import Callable, Sequence
 from types import FunctionType
 from typing import Any
 
+from kinode.algebra.scalars import LIBRARY
 from kinode.jit.llvm_text import number
 from kinode.jit.loop import memory
 from kinode.jit.loop.memory import field_types
@@ -25,9 +26,8 @@ COMPARISONS: dict[type, tuple[str, str]] = {
     ast.Eq: ("eq", "oeq"),
     ast.NotEq: ("ne", "une"),
 }
-LIBRARY = {math.sqrt: "llvm.sqrt.f64", math.fabs: "llvm.fabs.f64", math.sin: "sin", math.cos: "cos", math.tan: "tan"}
-LIBRARY |= {math.asin: "asin", math.acos: "acos", math.atan: "atan", math.sinh: "sinh", math.cosh: "cosh"}
-LIBRARY |= {math.tanh: "tanh", math.exp: "exp", math.log: "log"}
+FUNCTIONS = {math.sqrt: "llvm.sqrt.f64", math.fabs: "llvm.fabs.f64"}
+FUNCTIONS |= {getattr(math, name): name for name, arity in LIBRARY.items() if arity == 1}
 
 
 class ExpressionTranslator(LoopSyntax[Value]):
@@ -288,8 +288,8 @@ class ExpressionTranslator(LoopSyntax[Value]):
         values = [self.value(argument) for argument in node.args]
         if function in (min, max) and len(values) > 1:
             return self.extreme(node, values, ast.Lt() if function is min else ast.Gt())
-        if function in LIBRARY and len(values) == 1:
-            return Value(REAL, self.put(f"call double @{LIBRARY[function]}({self.real(node, values[0]).typed})"))
+        if function in FUNCTIONS and len(values) == 1:
+            return Value(REAL, self.put(f"call double @{FUNCTIONS[function]}({self.real(node, values[0]).typed})"))
         if function in INLINE_FUNCTIONS and len(values) == 1:
             return INLINE_FUNCTIONS[function](self, node, values[0])
         if function is memory.call and len(values) == 10:

@@ -30,7 +30,7 @@ from functools import cache as remember
 from types import FunctionType
 from typing import Any
 
-from kinode.jit.loop.expressions import LIBRARY, ExpressionTranslator
+from kinode.jit.loop.expressions import FUNCTIONS, ExpressionTranslator
 from kinode.jit.loop.syntax import INT, NOTHING, TRUTH, Kind, TranslationError, Value, find_kind
 from kinode.jit.loop.vectorizer import vectorize
 
@@ -78,7 +78,7 @@ def translate_together(functions: Mapping[str, Callable[..., Any]], longest_inli
             raise TranslationError(f"{function!r} is not written in Python")
         module.find(function, name)
     parts = [DECLARATIONS]
-    parts += [f"declare double @{name}(double) nounwind" for name in dict.fromkeys(LIBRARY.values())]
+    parts += [f"declare double @{name}(double) nounwind" for name in dict.fromkeys(FUNCTIONS.values())]
     while module.waiting:
         module.waiting.pop().write()
     return "\n".join([*parts, *(function.definition() for function in module.functions.values())])

@@ -11,18 +11,21 @@ entries; event functions are followed by the columns of all of them.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Sequence
 
-from kinode.algebra.scalars import Array, Scalar
+from kinode.algebra.scalars import PIECEWISE_CONSTANT, Array, Scalar
 from kinode.algebra.trace import Tape, Traced, needed
 from kinode.kernels.derivatives.derivative_outputs import Differentiated, Direction, neighbors, pack_directions
-from kinode.kernels.derivatives.tape_sweeps import NO_VALUES, PIECEWISE_CONSTANT, sweep_forward
+from kinode.kernels.derivatives.tape_sweeps import NO_VALUES, sweep_forward
 from kinode.kernels.kernel_options import ColumnOptions, DerivativeOptions
+from kinode.kernels.kernel_outputs import rate
+from kinode.kernels.kernel_table import count_x
+from kinode.kernels.kernel_traces import outputs_of
 from kinode.multibody.snapshot import Snapshot
 from kinode.structure.topology import Topology
 
 STATE = ("q", "u", "z")
-DECISIONS = frozenset({"interval", "sign", "floor", "less", "less_equal", "equal"})
+DECISIONS = PIECEWISE_CONSTANT - {"fetch"}
 """Operations with which a law can jump."""
 OF_STATES = frozenset({"rate", "projection", "jump", "sample"})
 """Kernels whose result begins with a state, or with its rate."""
@@ -34,13 +37,17 @@ def count_rates(topology: Topology, options: ColumnOptions) -> int:
     return of_time + len(options.by) * topology.layout.n_y
 
 
-def with_columns(
-    snapshot: Snapshot, tape: Tape, rates: Array, options: ColumnOptions, results: Callable[[Snapshot], list[Scalar]]
-) -> list[Scalar]:
+def count_arguments(topology: Topology, options: ColumnOptions) -> int:
+    """The argument of the kernel itself, then what moves."""
+    return count_x(topology, options.of) + count_rates(topology, options)
+
+
+def columns(snapshot: Snapshot, tape: Tape, x: Array, options: ColumnOptions) -> list[Scalar]:
     """The results of a kernel and their columns."""
-    values, columns = results(snapshot), list[list[Scalar]]()
+    own = count_x(snapshot.topology, options.of)
+    values, columns = outputs_of(options.of, snapshot, tape, x[:own]), list[list[Scalar]]()
     along = _find_derivative(snapshot, tape, options, values)
-    for group in neighbors(_directions(snapshot.topology, tape, rates, options)):
+    for group in neighbors(_directions(snapshot.topology, tape, x[own:], options)):
         changes = along(pack_directions(tape, group))
         entries = [tape.lanes(x, len(group)) if len(group) > 1 else [x] for x in changes]
         columns += [[each[k] for each in entries] for k in range(len(group))]
@@ -48,12 +55,12 @@ def with_columns(
     return [*values[:n], *(x for column in columns for x in column[:n]), *values[n:]]
 
 
-def switches(snapshot: Snapshot, values: Iterable[Scalar]) -> list[Scalar]:
-    """Zero, then the results of all comparisons, signs and the like that continuous states decide."""
+def switches(snapshot: Snapshot) -> list[Scalar]:
+    """Zero, then the results of all comparisons, signs and the like by which continuous states decide the rate."""
     table, n_z = snapshot.topology.events, snapshot.topology.n_z
     first_discrete = n_z - (0 if table is None else table.n_held)
     moving, found = set[int](), list[Scalar]([0.0])
-    for node in needed(list(values)):
+    for node in needed(rate(snapshot)):
         if node.op == "input":
             array, position = node.args
             depends = array in STATE and (array != "z" or position < first_discrete)
@@ -71,8 +78,8 @@ def _find_derivative(
 ) -> Callable[[Direction], list[Scalar]]:
     """The function that gives the rates of all results along a direction."""
     if options.of.name == "rate":  # one direction in a tree has fewer operations by the recursion itself
-        rate = DerivativeOptions(("rate",), ())
-        return Differentiated(snapshot, tape, rate, through_equations=snapshot.topology.constrained).along
+        of_rate = DerivativeOptions(("rate",), ())
+        return Differentiated(snapshot, tape, of_rate, through_equations=snapshot.topology.constrained).along
     if options.of.name == "evaluate":
         assert isinstance(options.of.options, tuple)
         return Differentiated(snapshot, tape, DerivativeOptions(options.of.options, ())).along

@@ -116,7 +116,7 @@ WORDS: Mapping[str, Callable[[Snapshot], object]] = {
     "rate": kernel_outputs.rate,
     "effort": lambda snapshot: snapshot.inverse_effort,
     "bias": _bias,
-    "energy": lambda snapshot: kernel_outputs.energy(snapshot, ()),
+    "energy": kernel_outputs.energy,
     "closure_rates": _closure_rates,
 }
 """Functions of a whole system, by the words of ``OF_SYSTEMS``."""
@@ -136,9 +136,9 @@ def find_values(snapshot: Snapshot, names: tuple[str, ...], sharing: SharingOpti
     return values
 
 
-def find_named_values(snapshot: Snapshot, names: tuple[str, ...] | SharedNames) -> list[Scalar]:
+def find_named_values(snapshot: Snapshot, options: tuple[str, ...] | SharedNames) -> list[Scalar]:
     """The same, with names and sharing in one record."""
-    whole = names if isinstance(names, SharedNames) else SharedNames(names, None)
+    whole = options if isinstance(options, SharedNames) else SharedNames(options, None)
     return find_values(snapshot, whole.names, whole.sharing)
 
 
@@ -175,7 +175,7 @@ class Differentiated:
         return [rates.get(x.index, 0.0) if type(x) is Traced else 0.0 for x in self.results]
 
 
-def derivatives(snapshot: Snapshot, tape: Tape, x: Array, options: DerivativeOptions) -> Array:
+def derivatives(snapshot: Snapshot, tape: Tape, options: DerivativeOptions) -> Array:
     """The matrix of derivatives of all results by all directions; neighboring columns are computed at once."""
     results = Differentiated(snapshot, tape, options)
     columns: list[list[Scalar]] = []
@@ -263,7 +263,7 @@ def derivatives_along(snapshot: Snapshot, tape: Tape, x: Array, options: Derivat
     return _along(snapshot, tape, x[snapshot.topology.n_u :], options)
 
 
-def rate_along(snapshot: Snapshot, tape: Tape, x: Array, options: object) -> list[Scalar]:
+def rate_along(snapshot: Snapshot, tape: Tape, x: Array) -> list[Scalar]:
     """The derivative of the rate of the state along one direction of the state, its coordinates as they stand."""
     return _along(snapshot, tape, x, RATE_BY_STATE)
 

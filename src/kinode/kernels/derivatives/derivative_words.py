@@ -55,18 +55,18 @@ LOOP_KERNELS = {"rate": "rate", "u_dot": "acceleration", "energy": "energy", "bi
 """The kernels of functions of a whole system that have loop code."""
 
 
-def has_recursion(of: str, topology: Topology, options: DerivativeOptions) -> bool:
-    """Whether the recursion for ``of`` covers these derivatives of a system, if it is large (``is_large``)."""
+def has_recursion(topology: Topology, options: DerivativeOptions) -> bool:
+    """Whether a recursion covers these derivatives of a system, if it is large (``is_large``)."""
     words = [word for word, position in options.by if position is None]
     if len(words) < len(options.by) or len(set(words)) < len(words) or not set(words) <= set(WORDS):
         return False
-    return options.of == (of,) and bool(words) and is_known_tree(topology)
+    return options.of in (("u_dot",), ("effort",)) and bool(words) and is_known_tree(topology)
 
 
 def has_paired_recursion(topology: Topology) -> bool:
     """Whether the recursion gives the whole Jacobian of the rate, since coordinates change by their speeds."""
     paired = topology.n_q == topology.n_u and not topology.n_z
-    return paired and has_recursion("u_dot", topology, ACCELERATIONS_BY_MOTION)
+    return paired and has_recursion(topology, ACCELERATIONS_BY_MOTION)
 
 
 def has_tangents(topology: Topology, options: DerivativeOptions) -> bool:

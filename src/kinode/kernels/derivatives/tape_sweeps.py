@@ -16,11 +16,10 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 
-from kinode.algebra.scalars import PARTIALS, Scalar, apply, inverse, is_zero, sqrt
+from kinode.algebra.scalars import PARTIALS, PIECEWISE_CONSTANT, Scalar, apply, inverse, is_zero, sqrt
 from kinode.algebra.trace import Traced
 
 Rates = dict[int, Scalar]
-PIECEWISE_CONSTANT = frozenset({"interval", "fetch", "sign", "floor", "less", "less_equal", "equal"})
 NO_VALUES: Mapping[int, Scalar] = {}
 LEAST_ROOT = 1e-100  # no root above 1e-84 feels it, and its inverse may be cubed
 SLOPES: dict[str, Callable[..., tuple[Scalar, ...]]] = {

@@ -15,10 +15,11 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from kinode.algebra.scalars import Array, Scalar, is_number
+from kinode.algebra.scalars import Array, is_number
 from kinode.algebra.spatial import IDENTITY_POSE, ZERO3, Pose
 from kinode.algebra.trace import Tape
 from kinode.jit.program import Block, Store
+from kinode.kernels.alike import Columns, pattern_of
 from kinode.kernels.rolled.constraint_rows import PassingRows
 from kinode.kernels.rolled.rolled_motion import Loaded, RolledKinematics, RolledMotion
 from kinode.kernels.rolled.tree_loops import TreeLoops
@@ -41,7 +42,6 @@ if TYPE_CHECKING:
 
 FEWEST = 4  # cut joints of a group; fewer stay straight-line code
 POSE = 12  # numbers of a pose
-WHOLE = (0.0, 1.0, -1.0)  # numbers that simplify operations
 ENDS = ("a", "b")
 OF_LINKS = ("X", "w", "v", "A0")  # results of loops over links that may be read
 Views = Mapping[str, tuple[str, np.ndarray]]
@@ -53,36 +53,23 @@ class CutGroup:
     """Cut joints that share their code.
 
     ``members`` are their numbers, ``rows`` those of the rows that are used, among the rows of each.  ``nodes`` has the
-    links of their frames, a joint in each row; ``tabled`` and ``computed`` the numbers in the table and of the prelude.
+    links of their frames, a joint in each row; the numbers of the prelude begin at ``computed_at``.
     """
 
     cut: Cut
     members: np.ndarray
     rows: tuple[int, ...]
     nodes: np.ndarray
-    literals: Mapping[int, float]
-    tabled: tuple[int, ...]
-    computed: tuple[int, ...]
+    columns: Columns
     name: str
-    table: np.ndarray
     computed_at: int
 
     @property
     def views(self) -> Views:
         """The numbers of each joint."""
-        count = np.arange(len(self.members), dtype=np.int64)
-        row, computed = len(self.tabled) * count, self.computed_at + len(self.computed) * count
-        return {"row": (self.name, row), "prow": ("work", computed)}
-
-    def numbers(self, tape: Tape) -> Array:
-        """The numbers of the joint that is traced."""
-        values: list[Scalar] = [0.0] * (2 * POSE)
-        for k, x in self.literals.items():
-            values[k] = x
-        for view, several in (("row", self.tabled), ("prow", self.computed)):
-            for at, k in enumerate(several):
-                values[k] = tape.input(view, at)
-        return np.array(values, dtype=object)
+        columns = self.columns
+        computed = columns.starts(columns.computed, self.computed_at)
+        return {"row": (self.name, columns.starts(columns.tabled)), "prow": ("work", computed)}
 
 
 class CutKinematics(RolledKinematics):
@@ -96,7 +83,7 @@ class CutKinematics(RolledKinematics):
         loops: TreeLoops, tape: Tape, group: CutGroup,
     ) -> None:  # fmt: skip
         super().__init__(topology, tree, point, laws, given, lambda tree: loops, tape)
-        self.tape, numbers = tape, group.numbers(tape).reshape(2, POSE)
+        self.tape, numbers = tape, group.columns.traced(tape).reshape(2, POSE)
         frames = [joint_frame(group.cut.joint, side) for side in SIDES]
         nodes = group.nodes[0].tolist()
         self._seen, self._found = loops.loaded, dict(zip(nodes, ENDS, strict=True))
@@ -163,7 +150,7 @@ class RepeatedCuts:
     @property
     def constants(self) -> dict[str, np.ndarray]:
         """The tables of the groups."""
-        return {group.name: group.table.ravel() for group in self.groups if group.tabled}
+        return {group.name: group.columns.table.ravel() for group in self.groups if group.columns.tabled}
 
     def constraints_of(self, group: CutGroup) -> list[LoopConstraint]:
         """The constraints of a group."""
@@ -197,22 +184,13 @@ class RepeatedCuts:
 
     def _make(self, name: str, members: list[int], found: Mapping[int, tuple[Any, list[int], Array]]) -> CutGroup:
         """A group; its numbers that depend on parameters are computed in the prelude."""
-        columns = np.array([found[k][2] for k in members], dtype=object).T
-        literals, tabled, computed = dict[int, float](), list[int](), list[int]()
-        for k, column in enumerate(columns):
-            if not all(map(is_number, column)):
-                computed.append(k)
-            elif (column == column[0]).all():
-                literals[k] = float(column[0])
-            else:
-                tabled.append(k)
-        at, work = self._builder.work.allocate(len(members) * len(computed)), columns[computed].T.ravel()
-        self._builder.prelude_stores += [("work", at + k, value) for k, value in enumerate(work)]
+        columns = Columns(np.array([found[k][2] for k in members], dtype=object))
+        at = self._builder.work.allocate(len(columns.prelude))
+        self._builder.prelude_stores += [("work", at + k, value) for k, value in enumerate(columns.prelude)]
         (_, _, _, rows), _, _ = found[members[0]]
         return CutGroup(
             self._builder.topology.cuts[members[0]], np.array(members, dtype=np.int64), rows,
-            np.array([found[k][1] for k in members], dtype=np.int64), literals, tuple(tabled), tuple(computed),
-            name, columns[tabled].T.astype(float), at,
+            np.array([found[k][1] for k in members], dtype=np.int64), columns, name, at,
         )  # fmt: skip
 
     def trace(self, group: CutGroup, loops: TreeLoops, trace: Trace) -> list[Store]:
@@ -238,8 +216,7 @@ def _group(found: Mapping[int, tuple[Any, list[int], Array]]) -> list[list[int]]
     """The members of each group: joints whose numbers have the same zeros and ones, else any that have the rest."""
     close: dict[Any, list[int]] = {}
     for k, (key, _, values) in found.items():
-        pattern = tuple(float(x) if is_number(x) and x in WHOLE else None for x in values)
-        close.setdefault((key, pattern), []).append(k)
+        close.setdefault((key, pattern_of(values)), []).append(k)
     groups = [members for members in close.values() if len(members) >= FEWEST]
     wide: dict[Any, list[int]] = {}
     for (key, _), members in close.items():

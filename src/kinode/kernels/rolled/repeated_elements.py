@@ -18,6 +18,7 @@ from kinode.algebra.scalars import Array, Scalar, is_number
 from kinode.algebra.spatial import ZERO3, Pose, cross
 from kinode.algebra.trace import Tape
 from kinode.jit.program import Block, Store
+from kinode.kernels.alike import Columns
 from kinode.model.base.element import Element
 from kinode.model.base.frames import Frame
 from kinode.model.system import System
@@ -40,8 +41,8 @@ class ElementGroup(NamedTuple):
     """The names of the fields that are numbers other than zero."""
     nodes: np.ndarray
     """The node of each frame, an element in each row."""
-    table: np.ndarray
-    """Numbers, then the poses of the frames in their links, an element in each row."""
+    columns: Columns
+    """Numbers, then the poses of the frames in their links."""
 
     @property
     def names(self) -> frozenset[str]:
@@ -72,7 +73,8 @@ def find_groups(system: System, locate: Locate) -> list[ElementGroup]:
     return [
         ElementGroup(
             tuple(element for element, _, _ in members), frames, numbers,
-            np.array([nodes for _, nodes, _ in members], dtype=np.int64), np.array([row for _, _, row in members]),
+            np.array([nodes for _, nodes, _ in members], dtype=np.int64),
+            Columns(np.array([row for _, _, row in members])),
         )
         for (_, frames, numbers, _), members in groups.items()
         if len(members) >= FEWEST
@@ -120,15 +122,9 @@ class TracedScene:
 
 
 def trace_group(group: ElementGroup) -> tuple[list[Store], set[str]]:
-    """The stores of one element, and the results of the loops over links that they read.
-
-    A number that is the same for all elements is a literal; the others are entries of the view ``numbers``.
-    """
-    tape, table = Tape(), group.table
-    row: list[Scalar] = [
-        float(table[0, k]) if (table[:, k] == table[0, k]).all() else tape.input("numbers", k)
-        for k in range(table.shape[1])
-    ]
+    """The stores of one element, and the results of the loops over links that they read."""
+    tape = Tape()
+    row = group.columns.traced(tape)
     element = copy.copy(group.elements[0])
     for name, value in zip(group.numbers, row, strict=False):
         object.__setattr__(element, name, value)
@@ -137,7 +133,7 @@ def trace_group(group: ElementGroup) -> tuple[list[Store], set[str]]:
         object.__setattr__(element, end, frame)
     poses = {}
     for k, end in enumerate(group.frames):
-        entries = np.array(row[len(group.numbers) + POSE * k :][:POSE], dtype=object)
+        entries = row[len(group.numbers) + POSE * k :][:POSE]
         poses[end] = Pose(entries[:9].reshape(3, 3), entries[9:])
     world = frozenset(end for k, end in enumerate(group.frames) if group.nodes[0, k] == WORLD)
     scene = TracedScene(tape, ends, poses, world, set())
@@ -178,13 +174,14 @@ def lay_out_groups(
         Gets the tables.
     """
     for number, group in enumerate(groups):
-        name, (count, width) = f"{prefix}elements{number}", group.table.shape
-        constants[name] = group.table.ravel()
-        views: Views = {"numbers": (name, width * np.arange(count, dtype=np.int64))}
+        name = f"{prefix}elements{number}"
+        if group.columns.tabled:
+            constants[name] = group.columns.table.ravel()
+        views: Views = {"row": (name, group.columns.starts(group.columns.tabled))}
         stores, loaded = trace_group(group)
         for k, end in enumerate(group.frames):
             nodes = group.nodes[:, k]
             if nodes[0] != WORLD:
                 views |= {f"{result} {end}": ("work", positions[result][nodes]) for result in sorted(loaded)}
                 views[f"load {end}"] = "work", np.array([load_at[i] for i in nodes.tolist()], dtype=np.int64)
-        yield Block(count, views, [stores])
+        yield Block(len(group.elements), views, [stores])

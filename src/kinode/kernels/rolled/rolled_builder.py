@@ -22,8 +22,8 @@ from kinode.algebra.spatial import IDENTITY_POSE
 from kinode.algebra.trace import Tape
 from kinode.jit.program import Block, Program, Store
 from kinode.kernels.kernel_options import Kernel, ReactionOptions
-from kinode.kernels.kernel_table import added_efforts, find_row
-from kinode.kernels.kernel_traces import outputs_of, sizes
+from kinode.kernels.kernel_table import added_efforts, find_row, sizes
+from kinode.kernels.kernel_traces import outputs_of
 from kinode.kernels.rolled.rolled_motion import RolledKinematics, RolledMotion
 from kinode.kernels.rolled.tree_loops import TreeLoops, Views, WorkSpace, is_by_law, straight_blocks
 from kinode.kernels.rolled.tree_passes import (

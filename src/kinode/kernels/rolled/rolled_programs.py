@@ -12,7 +12,8 @@ from kinode.jit.program import Program
 from kinode.kernels import kernel_traces
 from kinode.kernels.derivatives.derivative_outputs import RATE_BY_STATE
 from kinode.kernels.kernel_options import DerivativeOptions, Kernel, ReactionOptions
-from kinode.kernels.kernel_traces import TracedModel, find_trace
+from kinode.kernels.kernel_table import is_rolled
+from kinode.kernels.kernel_traces import TracedModel
 from kinode.kernels.tree_size import is_large
 from kinode.multibody.snapshot import RECURSIVE, Composition
 from kinode.structure.topology import Topology
@@ -55,4 +56,4 @@ def make_program(
 
 def is_loop_code(topology: Topology, kernel: Kernel) -> bool:
     """Whether a kernel of the recursive formulation is loop code."""
-    return is_large(topology) and find_trace(kernel).rolled(topology, kernel.options)
+    return is_large(topology) and is_rolled(topology, kernel)

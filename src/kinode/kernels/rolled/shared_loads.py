@@ -13,8 +13,8 @@ import numpy as np
 
 from kinode.algebra.trace import Tape
 from kinode.jit.program import Block, Store
+from kinode.kernels.alike import roll_groups
 from kinode.kernels.derivatives.derivative_outputs import count_joint_directions, count_results
-from kinode.kernels.derivatives.program_rates import roll_groups
 from kinode.kernels.derivatives.shared_quantities import GivenChanges, find_shared
 from kinode.kernels.kernel_options import DerivativeOptions, Kernel
 from kinode.kernels.kernel_outputs import direction_sizes, flat, joint_directions

@@ -12,9 +12,10 @@ import numpy as np
 
 from kinode.algebra.trace import Tape
 from kinode.jit.program import Program, Store
+from kinode.kernels.alike import roll_stores
 from kinode.kernels.derivatives.derivative_outputs import along, count_directions
 from kinode.kernels.derivatives.derivative_words import LOOP_KERNELS
-from kinode.kernels.derivatives.program_rates import differentiate_program, roll_stores
+from kinode.kernels.derivatives.program_rates import differentiate_program
 from kinode.kernels.kernel_options import DerivativeOptions, Kernel
 from kinode.kernels.rolled.rolled_builder import RolledBuilder
 from kinode.kernels.rolled.shared_loads import SharedLoadBuilder

@@ -18,9 +18,10 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from kinode.algebra.scalars import Array, Scalar, apply, is_number
+from kinode.algebra.scalars import Array, Scalar, apply
 from kinode.algebra.trace import Tape, Traced, needed
 from kinode.jit.program import Block, Store
+from kinode.kernels.alike import Columns, pattern_of
 
 Values = dict[str, Array]
 WorldValues = Callable[[str, Tape], Array]  # what the world gives to its children, by name
@@ -140,13 +141,13 @@ def lay_out(
     table: list[float] = []
     prelude: list[tuple[int, Scalar]] = []
     for c, case in enumerate(cases):
-        for i in case.members:
-            case_of[i] = c
-            table_rows[i], parameter_rows[i] = len(table), free
-            table.extend(map(float, plan.numbers[i][case.tabled]))
-            for k in case.computed:
-                prelude.append((free, plan.numbers[i][k]))
-                free += 1
+        members, columns = case.members, case.columns
+        case_of[members] = c
+        table_rows[members] = columns.starts(columns.tabled, len(table))
+        parameter_rows[members] = columns.starts(columns.computed, free)
+        table += columns.table.ravel().tolist()
+        prelude += enumerate(columns.prelude, free)
+        free += len(columns.prelude)
     views = {
         "own": ("work", rows),
         "row": (f"{prefix}rows", table_rows),
@@ -233,7 +234,7 @@ def _patterns(numbers: Sequence[Array]) -> list[tuple[float | None, ...]]:
         if values.dtype == float:
             alike.setdefault(len(values), []).append(i)
         else:
-            patterns[i] = tuple(_literal(x) for x in values)
+            patterns[i] = pattern_of(values)
     for members in alike.values():
         codes = np.array([numbers[i] for i in members])
         codes[~np.isin(codes, (0.0, 1.0, -1.0))] = np.nan
@@ -247,17 +248,8 @@ def _patterns(numbers: Sequence[Array]) -> list[tuple[float | None, ...]]:
     return patterns
 
 
-def _literal(x: Scalar) -> float | None:
-    """A number that simplifies the operations of a link (0, 1, -1); None for any other."""
-    return float(x) if is_number(x) and x in (0, 1, -1) else None
-
-
 class _LinkCase:
-    """The traced passes of the links of one structure.
-
-    ``tabled`` are the indices of the numbers that are read from the table, ``computed`` of those that the prelude
-    computes from parameters.
-    """
+    """The traced passes of the links of one structure, and their numbers."""
 
     def __init__(
         self,
@@ -268,12 +260,10 @@ class _LinkCase:
         world_values: WorldValues,
     ) -> None:
         self.members = members
-        _, pattern, is_root, is_leaf, is_first, flags = key
-        tape = Tape()
-        self.tabled: list[int] = []
-        self.computed: list[int] = []
-        numbers = self._numbers(plan, pattern, tape)
-        link = TracedLink(plan.mechanics[members[0]], numbers, is_root, is_leaf, flags, tape)
+        *_, is_root, is_leaf, is_first, flags = key
+        rows, tape = [plan.numbers[i] for i in members], Tape()
+        self.columns = Columns(np.array(rows, dtype=float if all(row.dtype == float for row in rows) else object))
+        link = TracedLink(plan.mechanics[members[0]], self.columns.traced(tape), is_root, is_leaf, flags, tape)
         outputs: list[list[Store]] = []
         for k, tree_pass in enumerate(passes):
             read = self._reads(tree_pass, k, tape, world_values, is_root, is_leaf)
@@ -289,24 +279,6 @@ class _LinkCase:
                 stores.extend((name, i, value) for i, value in placed)
             outputs.append(stores)
         self.stores, self.width = _split_by_pass(outputs)
-
-    def _numbers(self, plan: Plan, pattern: tuple[float | None, ...], tape: Tape) -> Array:
-        """The numbers of a link: literals if all members agree, else entries of the tables."""
-        rows = [plan.numbers[i] for i in self.members]
-        plain = all(row.dtype == float for row in rows)
-        table = np.array(rows, dtype=float if plain else object)
-        numbers: list[Scalar] = []
-        for k, column in enumerate(table.T):
-            if plain or all(is_number(x) for x in column):
-                if pattern[k] is not None or (column == column[0]).all():
-                    numbers.append(float(column[0]))
-                else:
-                    numbers.append(tape.input("row", len(self.tabled)))
-                    self.tabled.append(k)
-            else:
-                numbers.append(tape.input("prow", len(self.computed)))
-                self.computed.append(k)
-        return np.array(numbers, dtype=object)
 
     def _reads(
         self, tree_pass: TreePass, k: int, tape: Tape, world_values: WorldValues, is_root: bool, is_leaf: bool

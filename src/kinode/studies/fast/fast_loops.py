@@ -308,8 +308,8 @@ def _measure_run(many: ManyMemory, k: int) -> None:
         many.results[many.reduce.count * k + i] = many.reduce.results[i]
 
 
-def many_by(advance: Callable[[RunMemory], int]) -> Callable[[ManyMemory], int]:
-    """The loop over runs, with the main loop of one."""
+def many_by(name: str, advance: Callable[[RunMemory], int]) -> Callable[[ManyMemory], int]:
+    """The loop over runs, with the main loop of one, which has a name."""
 
     def make_many(many: ManyMemory) -> int:
         """Make the runs; ``next`` tells how far it came."""
@@ -339,13 +339,17 @@ def many_by(advance: Callable[[RunMemory], int]) -> Callable[[ManyMemory], int]:
             many.next = k + 1
         return Outcome.DONE
 
+    make_many.__name__ = f"make_many_{name}"  # by which its machine code is known
     return make_many
 
 
 LOOPS: dict[str, Callable[[ManyMemory], int]] = {
-    "advance_adaptive": many_by(advance_adaptive),
-    "advance_adaptive_plain": many_by(advance_adaptive_plain),
-    "advance_fixed": many_by(advance_fixed),
-    "advance_fixed_plain": many_by(advance_fixed_plain),
+    name: many_by(name, advance)
+    for name, advance in (
+        ("advance_adaptive", advance_adaptive),
+        ("advance_adaptive_plain", advance_adaptive_plain),
+        ("advance_fixed", advance_fixed),
+        ("advance_fixed_plain", advance_fixed_plain),
+    )
 }
 """The loop over runs by the name of the main loop of one."""

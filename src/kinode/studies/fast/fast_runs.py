@@ -18,7 +18,6 @@ import threading
 from collections import deque
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
-from functools import cache as remember
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -26,12 +25,11 @@ import numpy as np
 from kinode.algebra.scalars import Array
 from kinode.dynamics.compiled_system import RECURSIVE_NAME, Dynamics
 from kinode.errors import Error
-from kinode.jit.code_cache import source_digest
 from kinode.jit.kernel_call import alone
 from kinode.jit.loop.memory import floats_of, ints_of
+from kinode.jit.machine_code import compiled
 from kinode.kernels.kernel_options import Kernel
 from kinode.model.system_checks import find_asking
-from kinode.ode.compiled_loops import CompiledLoop, Loop, load_loops
 from kinode.ode.endings import Ending, EndKind
 from kinode.ode.input_table import Inputs, VaryingInputs, split_inputs
 from kinode.ode.integrate import PreparedRun, begin_run
@@ -51,7 +49,7 @@ from kinode.simulation.watched_laws import find_watched
 from kinode.studies.fast import fast_loops
 from kinode.studies.fast.fast_loops import IS_LONG, MADE, ManyMemory
 from kinode.studies.fast.fast_starts import Starts, StartTable
-from kinode.studies.fast.run_measures import LOADING, Measuring, RowTimes, RunMeasures
+from kinode.studies.fast.run_measures import FOLDER, Measuring, RowTimes, RunMeasures
 from kinode.studies.run_rows import RowMaker, Values
 from kinode.tasks.simulate import RunTask
 
@@ -309,18 +307,6 @@ FIRST_NUMBERS = 1 << 19
 """Numbers for which memory is provided at first, at most."""
 
 
-@remember
-def _load(name: str) -> CompiledLoop:
-    source = source_digest("ode/loops", "studies/fast")
-    find: Callable[[str], Loop] = lambda _: fast_loops.LOOPS[name]  # type: ignore[assignment,return-value]  # noqa: E731
-    return load_loops(source and f"{name} {source}", ("make_many",), find)["make_many"]
-
-
-def _loop(name: str) -> CompiledLoop:
-    with LOADING:
-        return _load(name)
-
-
 class ManyRuns:
     """Makes runs that a prepared run describes, and measures them.
 
@@ -372,7 +358,8 @@ class ManyRuns:
 
     def _drive(self, state: Array) -> None:
         """Call the loop until the runs are made."""
-        memory, call = self.memory, _loop(self.prepared.loop_name)
+        memory, source = self.memory, fast_loops.LOOPS[self.prepared.loop_name]
+        call = compiled(source, words="the integrator", folder=FOLDER)
         while True:
             code = call(memory)
             if code == Outcome.ROWS_FULL:

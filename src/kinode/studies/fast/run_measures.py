@@ -9,8 +9,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
-from functools import cache as remember
-from threading import Lock
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -19,13 +17,11 @@ from kinode.algebra.scalars import Array
 from kinode.dynamics.compiled_system import Dynamics
 from kinode.dynamics.reactions.lost_values import is_shared
 from kinode.dynamics.state_batch import StoredColumns, find_stored, split_values
-from kinode.jit.code_cache import source_digest
 from kinode.jit.loop.memory import floats_of, ints_of
-from kinode.jit.machine_code import ARGUMENTS
+from kinode.jit.machine_code import ARGUMENTS, compiled
 from kinode.kernels.kernel_options import Kernel
 from kinode.kernels.kernel_table import find_row
 from kinode.model.quantities import QuantityExpression, QuantityName, find_expression, find_quantity
-from kinode.ode.compiled_loops import CompiledLoop, load_loops
 from kinode.ode.input_table import Inputs, inputs_at
 from kinode.ode.run_events import provide_arrays
 from kinode.results.run_quantities import EQUAL_PEAKS
@@ -37,19 +33,8 @@ from kinode.studies.kept_results import Kept, Reduction
 COMPILED = {"peak": 0, "least": 1, "final": 2, "time_of_peak": 3}
 """Reducers of the compiled loop, by their codes there."""
 NO_ROWS = np.zeros((1, 1))
-LOADING = Lock()
-"""One thread at a time compiles a loop."""
-
-
-@remember
-def _load() -> CompiledLoop:
-    source = source_digest("studies/fast") or None
-    return load_loops(source, ("reduce_rows",), lambda name: getattr(fast_loops, name))["reduce_rows"]
-
-
-def _loop() -> CompiledLoop:
-    with LOADING:
-        return _load()
+FOLDER = "studies/fast"
+"""Where the sources of compiled loops are."""
 
 
 class RowTimes(NamedTuple):
@@ -157,7 +142,8 @@ class Measuring:
     """Measures one run after another, in memory of its own."""
 
     def __init__(self, measures: RunMeasures) -> None:
-        self.measures, self._call, self._memory = measures, _loop(), ReduceMemory()
+        self.measures, self._memory = measures, ReduceMemory()
+        self._call = compiled(fast_loops.reduce_rows, words="the integrator", folder=FOLDER)
         measures.lay_out(RowKernel(), self._memory)
 
     def measure(self, t: Array, y: Array, p: Array, inputs: Inputs) -> list[Any]:
