@@ -7,6 +7,9 @@ iteration is a loop of machine code, which calls from Python run before their ke
 
 from __future__ import annotations
 
+from functools import cache
+from typing import TYPE_CHECKING
+
 import numpy as np
 
 from kinode.algebra.scalars import Array
@@ -18,6 +21,9 @@ from kinode.kernels.kernel_table import Modes, added_efforts, added_loads, count
 from kinode.model.base.events import TOLERANCE, RootEntry
 from kinode.structure.state_layout import EvaluationPoint
 from kinode.structure.topology import Topology
+
+if TYPE_CHECKING:
+    from kinode.ode.compiled_loops import CompiledLoop
 
 SETTLED, ROOTS, LOADED_ROOTS, JUMP = (Kernel(name) for name in ("settled", "roots", "loaded_roots", "jump"))
 ITERATIONS = 40  # at most, of the mode iteration
@@ -138,8 +144,6 @@ def find_fit(kernels: Kernels, kernel: Kernel, initial: Array, n_x: int) -> Befo
     table, n_u = topology.events, topology.n_u
     if table is None or row.modes is Modes.UNUSED:
         return None
-    from kinode.dynamics.model_loops import load_loop  # which systems without modes do without
-
     is_fitted, by_acceleration, m = row.modes is not Modes.GIVEN, row.modes is Modes.BY_ACCELERATION, len(table.roots)
     own = {"settled": SETTLED} if is_fitted else {}
     if is_fitted and m and not by_acceleration:
@@ -161,7 +165,16 @@ def find_fit(kernels: Kernels, kernel: Kernel, initial: Array, n_x: int) -> Befo
     sizes["work"] = max((machine.sizes["work"] for machine in machines.values()), default=0)
     for name, size in sizes.items():
         setattr(memory, name, floats_of(np.zeros(size + 1)))
-    return Before(load_loop(fit_call), memory, pointers, {"z": z}, tuple(machines.values()))
+    return Before(_load_fit(), memory, pointers, {"z": z}, tuple(machines.values()))
+
+
+@cache
+def _load_fit() -> CompiledLoop:
+    """The loop in machine code: compiled when it is first used, or found in the cache."""
+    from kinode.jit.python_function import load_together  # which systems without modes do without
+    from kinode.ode.compiled_loops import CompiledLoop
+
+    return CompiledLoop(load_together(f"loop {fit_call.__module__}.{fit_call.__name__}", (fit_call,))[1][0])
 
 
 def with_modes(kernels: Kernels, kernel: Kernel, point: EvaluationPoint, x: Array) -> EvaluationPoint:
