@@ -1,61 +1,87 @@
-"""How a run ended: one record from the loop to the trajectory; and codes with which a loop cannot go on, in words."""
+"""How a run ended: one record from the loop to the trajectory, and the kinds of endings with their codes and words."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 from enum import Enum
+from typing import Any
 
-from kinode.ode.loops.run_codes import SLOW_SHARE, STALL_STEPS, Outcome
+from kinode.ode.loops.run_codes import MAX_IDLE, MAX_INSTANTS, STALL_STEPS, Outcome
 
 
 class EndKind(Enum):
-    """Why a run ended; the values are the words in files."""
+    """Why a run ended: the word in files, the message, the code of a loop that ends so, and the status.
 
-    DONE = "done"
-    """It reached its end."""
-    CONDITION = "condition"
-    """The stop condition became true."""
-    STOPPED = "stopped"
+    Status is one of four words: done, condition, stopped, failed.
+    """
+
+    message: str
+    code: Outcome | None
+    status: str
+
+    def __new__(cls, word: str, message: str = "", code: Outcome | None = None, status: str = "failed") -> EndKind:
+        kind = object.__new__(cls)
+        kind._value_, kind.message, kind.code, kind.status = word, message, code, status
+        return kind
+
+    DONE = "done", "reached the end", Outcome.DONE, "done"
+    CONDITION = "condition", "{law} became true at {at}", None, "condition"
+    STOPPED = "stopped", "stopped at {at}", None, "stopped"
     """A progress function stopped it."""
-    INTERRUPTED = "interrupted"
+    INTERRUPTED = "interrupted", "interrupted at {at}", None, "stopped"
     """Ctrl-C."""
-    NOT_FINITE = "not finite"
+    NOT_FINITE = "not finite", "component {entry} of the state is not finite at {at}", Outcome.NOT_FINITE
     """A state or its time derivative is not finite."""
-    STEP_TOO_SMALL = "step too small"
-    """No step was short enough for the tolerance."""
-    STALLED = "stalled"
-    """Very many steps hardly advanced it."""
-    STEP_TOO_LONG = "step too long"
-    """A step of fixed length may have left its branch of the motion."""
-    TOO_MANY_STEPS = "too many steps"
-    CHATTER = "chatter"
+    STEP_TOO_SMALL = (
+        "step too small",
+        "the step became too small at {at}: the motion is too abrupt to be followed",
+        Outcome.STEP_TOO_SMALL,
+    )
+    STALLED = (
+        "stalled",
+        f"the run stalls at {{at}}: the last {STALL_STEPS:,} steps advanced it "
+        "by less than {least} of its {length}",
+        Outcome.STALLED,
+    )
+    STEP_TOO_LONG = (
+        "step too long",
+        "at {at} a step ended so far from where the loops close that it may have left its branch: "
+        "take shorter steps, or a method that chooses them",
+        Outcome.LEFT_BRANCH,
+    )
+    TOO_MANY_STEPS = "too many steps", "the allowed number of steps was used up at {at}", Outcome.TOO_MANY_STEPS
+    CHATTER = "chatter", "{component} changes without end at {at}: {how}", Outcome.CHATTER
     """Events follow each other without end."""
-    MODES_INCONSISTENT = "modes inconsistent"
-    """There are no consistent modes."""
+    MODES_INCONSISTENT = (
+        "modes inconsistent",
+        "at {at} no modes are consistent: {component} and dependent components change without end",
+        Outcome.MODES_INCONSISTENT,
+    )
     SOLVER_FAILED = "solver failed"
     """An integrator of others gave up; only in files of earlier versions."""
     LOOP_OPEN = "loop open"
     """A constraint that was taken for redundant is violated, or drives break a loop."""
     IMPOSSIBLE_VALUE = "impossible value"
     """An expression gave a component a value that it cannot have."""
-    PART_STOPS = "part stops"
+    PART_STOPS = "part stops", "a part stops the run at {at}", Outcome.PART_STOPS
     """A part cannot go on after a completed step; ``entry`` is its code."""
     FAILED = "failed"
     """Another failure, or a failure from a file without details."""
 
-    @property
-    def status(self) -> str:
-        """The kind in one of four words: done, condition, stopped, failed."""
-        return STATUS.get(self, "failed")
+    def at(self, t: float, component: str | None = None, entry: int | None = None, **facts: Any) -> Ending:
+        """The ending at a time in s, in the words of its kind."""
+        words = self.message.format(at=f"t = {t:.9g} s", component=component, entry=entry, **facts)
+        return Ending(self, t, words, component, entry)
 
 
-STATUS = {
-    EndKind.DONE: "done",
-    EndKind.CONDITION: "condition",
-    EndKind.STOPPED: "stopped",
-    EndKind.INTERRUPTED: "stopped",
-}
-"""The status of each kind; all others have failed."""
+OF_CODE = {kind.code: kind for kind in EndKind if kind.code is not None}
+"""The kind of ending for each code with which a loop does not go on."""
+MANY_INSTANTS = f"more than {MAX_INSTANTS} events within a nanosecond"
+MANY_IDLE = (
+    f"{MAX_IDLE} events in a row with next to no motion between them; each drives the state back: add "
+    "hysteresis (two thresholds), or a mode of rest between"
+)
+"""How events follow each other without end."""
 
 
 @dataclass(frozen=True)
@@ -65,7 +91,7 @@ class Ending:
     kind: EndKind
     time: float
     """Time in s: of the value that is not finite, else the time that the run reached."""
-    message: str = "reached the end"
+    message: str
     component: str | None = None
     """The component that caused it, if known."""
     entry: int | None = None
@@ -79,53 +105,4 @@ class Ending:
     @property
     def failed(self) -> bool:
         """Whether the run failed."""
-        return self.kind is not EndKind.DONE and self.status == "failed"
-
-
-def reached_end(t: float) -> Ending:
-    """The ending of a run that reached its end."""
-    return Ending(EndKind.DONE, t)
-
-
-def stopped_at(t: float) -> Ending:
-    """The ending of a run that a progress function stopped."""
-    return Ending(EndKind.STOPPED, t, f"stopped at t = {t:.9g} s")
-
-
-def interrupted_at(t: float) -> Ending:
-    """The ending of a run that Ctrl-C stopped."""
-    return Ending(EndKind.INTERRUPTED, t, f"interrupted at t = {t:.9g} s")
-
-
-def describe_failure(code: int, t: float, length: float, failed: int) -> Ending:
-    """The ending for a code.
-
-    Parameters
-    ----------
-    code : int
-    t : float
-        The time that the run reached, in s; where the state is not finite, the time at which it is not.
-    length : float
-        Of the run, in s.
-    failed : int
-        The component of the state that is not finite, or the code of a part that stops the run.
-    """
-    if code == Outcome.NOT_FINITE:
-        message = f"component {failed} of the state is not finite at t = {t:.9g} s"
-        return Ending(EndKind.NOT_FINITE, t, message, entry=failed)
-    if code == Outcome.STEP_TOO_SMALL:
-        message = f"the step became too small at t = {t:.9g} s: the motion is too abrupt to be followed"
-        return Ending(EndKind.STEP_TOO_SMALL, t, message)
-    if code == Outcome.STALLED:
-        message = f"the run stalls at t = {t:.9g} s: the last {STALL_STEPS:,} steps advanced it by less than "
-        return Ending(EndKind.STALLED, t, f"{message}{SLOW_SHARE * length:.1g} s of its {length:g} s")
-    if code == Outcome.LEFT_BRANCH:
-        message = (
-            f"at t = {t:.9g} s a step ended so far from where the loops close that it may have left its branch: "
-            "take shorter steps, or a method that chooses them"
-        )
-        return Ending(EndKind.STEP_TOO_LONG, t, message)
-    if code == Outcome.PART_STOPS:
-        return Ending(EndKind.PART_STOPS, t, f"a part stops the run at t = {t:.9g} s", entry=failed)
-    message = f"the allowed number of steps was used up at t = {t:.9g} s"
-    return Ending(EndKind.TOO_MANY_STEPS, t, message)
+        return self.status == "failed"

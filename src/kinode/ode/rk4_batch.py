@@ -19,7 +19,7 @@ from kinode.jit.kernel_call import provide_results
 from kinode.jit.loop.memory import floats_of, ints_of
 from kinode.jit.threads import processors
 from kinode.ode import compiled_loops
-from kinode.ode.endings import Ending, EndKind, reached_end
+from kinode.ode.endings import Ending, EndKind
 from kinode.ode.kernel_spec import KernelSpec
 from kinode.ode.loops.run_codes import Outcome
 from kinode.ode.loops.run_memory import BatchMemory
@@ -116,7 +116,7 @@ def _wait(
 ) -> Ending:
     """Wait for the threads, and stop them on request; returns the ending."""
     total = max(1, batch.groups * steps)
-    ending = reached_end(t1)
+    ending = EndKind.DONE.at(t1)
     try:
         while not all(task.done() for task in tasks):
             wait(tasks, timeout=CHUNK_SECONDS, return_when=FIRST_EXCEPTION)

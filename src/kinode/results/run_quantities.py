@@ -38,7 +38,7 @@ from kinode.model.quantities import (
     unit_of,
 )
 from kinode.model.system import System
-from kinode.ode.endings import Ending, reached_end
+from kinode.ode.endings import Ending, EndKind
 from kinode.ode.input_table import InputCourse, Inputs, VaryingInputs, inputs_at, name_inputs
 from kinode.ode.kernel_spec import Fired
 from kinode.ode.solution import SingularPass
@@ -65,7 +65,7 @@ class RunQuantities:
             array.setflags(write=False)
         self.p, read = dynamics.arguments.read_parameters(p), dynamics.arguments.read_inputs
         self.inputs: Inputs = inputs if isinstance(inputs, VaryingInputs) else read(inputs)
-        self.ending = ending or reached_end(float(self.t[-1]) if len(self.t) else 0.0)
+        self.ending = ending or EndKind.DONE.at(float(self.t[-1]) if len(self.t) else 0.0)
         self._passes, self._fired = tuple[SingularPass, ...](), tuple[Fired, ...]()
         self.facts: dict[str, Any] = {}
         self._end = end

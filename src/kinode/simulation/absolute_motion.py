@@ -34,7 +34,7 @@ from kinode.kernels.state import State
 from kinode.model.constraints.constraint import ANGULAR
 from kinode.model.system import System
 from kinode.model.system_checks import find_asking
-from kinode.ode.endings import Ending, EndKind, reached_end
+from kinode.ode.endings import Ending, EndKind
 from kinode.ode.input_table import Inputs, inputs_at, split_inputs
 from kinode.ode.integrate import integrate
 from kinode.ode.kernel_spec import KernelSpec
@@ -96,7 +96,7 @@ class AbsoluteSolver:
 def _ending(solver: AbsoluteSolver, ending: Ending, t_end: float) -> Ending:
     """The ending of a run; a number that is not finite is named by its body."""
     if ending.kind is EndKind.DONE:
-        return reached_end(t_end)
+        return EndKind.DONE.at(t_end)
     if ending.entry is None:
         return ending
     layout, entry = solver.layout, ending.entry

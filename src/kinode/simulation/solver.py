@@ -20,7 +20,7 @@ from kinode.dynamics.compiled_system import Dynamics
 from kinode.errors import ArgumentError, AssemblyError, Error, ModelError, caller_depth, counted, find_close, suggest
 from kinode.kernels.state import State
 from kinode.model.joints.end_stops import passed_end
-from kinode.ode.endings import Ending, EndKind, reached_end
+from kinode.ode.endings import Ending, EndKind
 from kinode.ode.input_table import Inputs, split_inputs
 from kinode.ode.integrate import PreparedRun, integrate
 from kinode.ode.kernel_spec import Fired, KernelSpec
@@ -378,7 +378,7 @@ def to_motion(solver: Solver, solution: OdeSolution, output_times: Array | None 
     if solver.kernel.n_y == 0 and output_times is not None:
         t, y = output_times, np.zeros((len(output_times), 0))
     t_end = float(t[-1]) if solver.kernel.n_y == 0 and len(t) else solution.t_end
-    ending = reached_end(t_end) if solution.ending.kind is EndKind.DONE else solution.ending
+    ending = EndKind.DONE.at(t_end) if solution.ending.kind is EndKind.DONE else solution.ending
     return StateHistory(
         t, y, solver.p, solver.inputs, ending, t_end, solution.y_end,
         solution.steps, solution.evaluations, solution.passes, solution.events,

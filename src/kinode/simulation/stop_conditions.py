@@ -26,7 +26,7 @@ from kinode.kernels.kernel_options import BoundOptions, Kernel
 from kinode.kernels.state import State
 from kinode.model.base.fields import short
 from kinode.model.quantities import find_quantity
-from kinode.ode.endings import Ending, EndKind, interrupted_at
+from kinode.ode.endings import Ending, EndKind
 from kinode.ode.input_table import Inputs, split_inputs
 from kinode.ode.solution import OdeSolution
 from kinode.simulation.column_values import StartColumns
@@ -98,7 +98,7 @@ def run_until(
     except KeyboardInterrupt:
         if not pieces:
             raise
-        pieces[-1] = replace(pieces[-1], ending=interrupted_at(pieces[-1].t_end))
+        pieces[-1] = replace(pieces[-1], ending=EndKind.INTERRUPTED.at(pieces[-1].t_end))
     whole = _join(pieces)
     if output_times is not None and whole.ending.kind is EndKind.DONE:
         whole = solver.run(start.y, start.t, until, output_times, on_progress=on_progress)
@@ -332,4 +332,4 @@ def _find_rises(solver: Solver, condition: Condition, times: Array) -> Array:
 
 
 def _became_true(text: str, t: float) -> Ending:
-    return Ending(EndKind.CONDITION, t, f"{text} became true at t = {t:.9g} s")
+    return EndKind.CONDITION.at(t, law=text)
