@@ -261,7 +261,7 @@ def test_what_is_refused():
 
 
 def test_a_run_is_analyzed_without_singular_values(monkeypatch):
-    """Whatever is asked of it: the compiled loop decides every state, and the parts still add up."""
+    """Whatever is asked of it: mesh analysis decides every state, and the parts still add up."""
     seen = []
     analyze_one = JointConstants.analyze
     monkeypatch.setattr(JointConstants, "analyze", lambda self, *given: seen.append(1) or analyze_one(self, *given))

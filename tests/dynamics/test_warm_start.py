@@ -115,8 +115,7 @@ MAKERS = {make.__name__: make for make in (spatial, planar, strut, geared, geare
 def warm(system):
     """A compiled system whose starts are followed in machine code."""
     dynamics = kn.compile(system)
-    for _ in range(10):
-        dynamics.state(p=dynamics.parameters * 1.001)
+    dynamics.state(p=dynamics.parameters * 1.001)
     assert dynamics.start.warm_start is not None
     return dynamics
 
@@ -238,10 +237,13 @@ def test_random_mechanisms_start_as_the_assembly_finds():
         if start.warm_start is None:  # the assembly alone serves
             continue
         assembler = start.assembler(start.initial_values, 0.0, p, dynamics.inputs)
-        x = assembler.follow(start.warm_start.anchor)
+        try:
+            x = assembler.solve_positions()
+        except kn.AssemblyError:
+            continue
         found = start.warm_start.follow(start.initial_values, start.point(own, p, None))
-        tried += x is not None
-        if x is not None and found is not None:
+        tried += 1
+        if found is not None:
             followed += 1
             if abs(found[0] - x).max() > 1e-9:
                 assert offset(assembler, found[0]) < offset(assembler, x)

@@ -83,11 +83,10 @@ def test_wrong_values_are_refused_in_every_run():
 
 def test_few_are_kept():
     """Runs to many different ends do not fill the memory."""
-    from kinode.simulation import run_kernels
 
     dynamics = kn.compile(kn.load(EXAMPLES / "pendulum.yaml"))
     for k in range(3 * MOST_KEPT):
         kn.simulate(dynamics, 0.01 * (k + 1))
-    assert len(run_kernels._PREPARED[dynamics]) == MOST_KEPT
+    assert len(dynamics.kernels.once("prepared runs", dict)) == MOST_KEPT
     kernel = find_kernel(dynamics, dynamics.parameters, dynamics.inputs, False)
     assert kernel is find_kernel(dynamics, dynamics.parameters, dynamics.inputs, False)

@@ -7,11 +7,11 @@ from __future__ import annotations
 
 import os
 import sys
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Hashable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from functools import cached_property, partial
 from threading import RLock
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import numpy as np
 
@@ -36,6 +36,9 @@ if TYPE_CHECKING:
     from kinode.jit.program import Program
     from kinode.kernels.kernel_traces import TracedModel
     from kinode.multibody.snapshot import Composition
+
+
+Found = TypeVar("Found")
 
 
 def find_fingerprint(topology: Topology) -> str:
@@ -111,6 +114,14 @@ class Kernels:
         self._traced: TracedModel | None = None
         self._n_tracing = 0
         self._building = RLock()
+        self._found: dict[Hashable, Any] = {}
+
+    def once(self, key: Hashable, find: Callable[[], Found]) -> Found:
+        """What else follows from the system, found when it is first asked for."""
+        if key not in self._found:
+            self._found[key] = find()
+        found: Found = self._found[key]
+        return found
 
     @cached_property
     def fingerprint(self) -> str:

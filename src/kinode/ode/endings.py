@@ -1,83 +1,91 @@
-"""How a run ended: one record from the loop to the trajectory; each kind with its code, status and message."""
+"""How a run ended: one record from the loop to the trajectory, and the kinds of endings with their codes and words."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 from enum import Enum
+from typing import Any
 
-from kinode.ode.loops.run_codes import SLOW_SHARE, STALL_STEPS, Outcome
+from kinode.ode.loops.run_codes import MAX_IDLE, MAX_INSTANTS, STALL_STEPS, Outcome
 
 
 class EndKind(Enum):
-    """Why a run ended: the word in files, the usual message, the code of a loop that tells it, and the status.
+    """Why a run ended: the word in files, the message, the code of a loop that ends so, and the status.
 
-    The status is one of four words: done, condition, stopped, failed.
+    Status is one of four words: done, condition, stopped, failed.
     """
 
+    message: str
+    code: Outcome | None
+    status: str
+
+    def __new__(cls, word: str, message: str = "", code: Outcome | None = None, status: str = "failed") -> EndKind:
+        kind = object.__new__(cls)
+        kind._value_, kind.message, kind.code, kind.status = word, message, code, status
+        return kind
+
     DONE = "done", "reached the end", Outcome.DONE, "done"
-    """It reached its end."""
-    CONDITION = "condition", "", None, "condition"
-    """The stop condition became true."""
-    STOPPED = "stopped", "stopped at t = {t:.9g} s", None, "stopped"
+    CONDITION = "condition", "{law} became true at {at}", None, "condition"
+    STOPPED = "stopped", "stopped at {at}", None, "stopped"
     """A progress function stopped it."""
-    INTERRUPTED = "interrupted", "interrupted at t = {t:.9g} s", None, "stopped"
+    INTERRUPTED = "interrupted", "interrupted at {at}", None, "stopped"
     """Ctrl-C."""
-    NOT_FINITE = "not finite", "component {entry} of the state is not finite at t = {t:.9g} s", Outcome.NOT_FINITE
-    """A state or its time derivative is not finite; ``entry`` is that of the state."""
+    NOT_FINITE = "not finite", "component {entry} of the state is not finite at {at}", Outcome.NOT_FINITE
+    """A state or its time derivative is not finite."""
     STEP_TOO_SMALL = (
         "step too small",
-        "the step became too small at t = {t:.9g} s: the motion is too abrupt to be followed",
+        "the step became too small at {at}: the motion is too abrupt to be followed",
         Outcome.STEP_TOO_SMALL,
     )
-    """No step was short enough for the tolerance."""
     STALLED = (
         "stalled",
-        "the run stalls at t = {t:.9g} s: "
-        "the last {steps:,} steps advanced it by less than {short:.1g} s of its {length:g} s",
+        f"the run stalls at {{at}}: the last {STALL_STEPS:,} steps advanced it "
+        "by less than {least} of its {length}",
         Outcome.STALLED,
     )
-    """Very many steps hardly advanced it."""
     STEP_TOO_LONG = (
         "step too long",
-        "at t = {t:.9g} s a step ended so far from where the loops close that it may have left its branch: "
+        "at {at} a step ended so far from where the loops close that it may have left its branch: "
         "take shorter steps, or a method that chooses them",
         Outcome.LEFT_BRANCH,
     )
-    """A step of fixed length may have left its branch of the motion."""
-    TOO_MANY_STEPS = (
-        "too many steps",
-        "the allowed number of steps was used up at t = {t:.9g} s",
-        Outcome.TOO_MANY_STEPS,
-    )
-    CHATTER = "chatter"
+    TOO_MANY_STEPS = "too many steps", "the allowed number of steps was used up at {at}", Outcome.TOO_MANY_STEPS
+    CHATTER = "chatter", "{component} changes without end at {at}: {how}", Outcome.CHATTER
     """Events follow each other without end."""
-    MODES_INCONSISTENT = "modes inconsistent"
-    """There are no consistent modes."""
+    MODES_INCONSISTENT = (
+        "modes inconsistent",
+        "at {at} no modes are consistent: {component} and dependent components change without end",
+        Outcome.MODES_INCONSISTENT,
+    )
     SOLVER_FAILED = "solver failed"
     """An integrator of others gave up; only in files of earlier versions."""
     LOOP_OPEN = "loop open"
     """A constraint that was taken for redundant is violated, or drives break a loop."""
     IMPOSSIBLE_VALUE = "impossible value"
     """An expression gave a component a value that it cannot have."""
-    PART_STOPS = "part stops", "a part stops the run at t = {t:.9g} s", Outcome.PART_STOPS
+    PART_STOPS = "part stops", "a part stops the run at {at}", Outcome.PART_STOPS
     """A part cannot go on after a completed step; ``entry`` is its code."""
     FAILED = "failed"
     """Another failure, or a failure from a file without details."""
 
-    def __new__(cls, word: str, *facts: object) -> EndKind:
-        kind = object.__new__(cls)
-        kind._value_ = word
-        return kind
+    def at(self, t: float, component: str | None = None, entry: int | None = None, **facts: Any) -> Ending:
+        """The ending at a time in s, in the words of its kind."""
+        words = self.message.format(at=f"t = {t:.9g} s", component=component, entry=entry, **facts)
+        return Ending(self, t, words, component, entry)
 
     def __init__(self, word: str, text: str = "", code: Outcome | None = None, status: str = "failed") -> None:
         self.text = text
         self.code = code
         self.status = status
 
-    def at(self, t: float, entry: int | None = None, length: float = 0.0) -> Ending:
-        """The ending with the usual message, at a time in s, of a run of a length in s."""
-        numbers = {"t": t, "entry": entry, "steps": STALL_STEPS, "short": SLOW_SHARE * length, "length": length}
-        return Ending(self, t, self.text.format(**numbers), entry=entry)
+OF_CODE = {kind.code: kind for kind in EndKind if kind.code is not None}
+"""The kind of ending for each code with which a loop does not go on."""
+MANY_INSTANTS = f"more than {MAX_INSTANTS} events within a nanosecond"
+MANY_IDLE = (
+    f"{MAX_IDLE} events in a row with next to no motion between them; each drives the state back: add "
+    "hysteresis (two thresholds), or a mode of rest between"
+)
+"""How events follow each other without end."""
 
 
 @dataclass(frozen=True)
@@ -87,7 +95,7 @@ class Ending:
     kind: EndKind
     time: float
     """Time in s: of the value that is not finite, else the time that the run reached."""
-    message: str = EndKind.DONE.text
+    message: str
     component: str | None = None
     """The component that caused it, if known."""
     entry: int | None = None
@@ -102,20 +110,3 @@ class Ending:
     def failed(self) -> bool:
         """Whether the run failed."""
         return self.status == "failed"
-
-
-def describe_failure(code: int, t: float, length: float, failed: int) -> Ending:
-    """The ending for a code.
-
-    Parameters
-    ----------
-    code : int
-    t : float
-        The time that the run reached, in s; where the state is not finite, the time at which it is not.
-    length : float
-        Of the run, in s.
-    failed : int
-        The component of the state that is not finite, or the code of a part that stops the run.
-    """
-    kind = next((kind for kind in EndKind if kind.code == code), EndKind.TOO_MANY_STEPS)
-    return kind.at(t, failed if kind in (EndKind.NOT_FINITE, EndKind.PART_STOPS) else None, length)

@@ -240,7 +240,7 @@ class PreparedRun:
         """How a run ends, its times and its states; they hold until the room has the output of another run."""
         run = self.begin(y0, p, inputs, room)
         allow_takeover(run, self.options.get("method", DEFAULT_METHOD), stiff_kernel)
-        ending = run.drive(on_progress, None, on_long) if self.t1 != self.t0 else Ending(EndKind.DONE, self.t1)
+        ending = run.drive(on_progress, None, on_long) if self.t1 != self.t0 else EndKind.DONE.at(self.t1)
         t, y = run.rows_in(room)
         self._keep(run)
         return ending, t, y

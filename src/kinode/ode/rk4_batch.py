@@ -117,7 +117,7 @@ def _wait(
 ) -> Ending:
     """Wait for the threads, and stop them on request; returns the ending."""
     total = max(1, batch.groups * steps)
-    ending = Ending(EndKind.DONE, t1)
+    ending = EndKind.DONE.at(t1)
     try:
         while not all(task.done() for task in tasks):
             wait(tasks, timeout=CHUNK_SECONDS, return_when=FIRST_EXCEPTION)

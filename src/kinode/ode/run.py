@@ -17,10 +17,10 @@ import numpy as np
 
 from kinode.jit.loop.memory import floats_of, ints_of
 from kinode.ode import compiled_loops
-from kinode.ode.endings import Ending, EndKind, describe_failure
+from kinode.ode.endings import OF_CODE, Ending, EndKind
 from kinode.ode.input_table import CourseTable
 from kinode.ode.kernel_spec import KernelSpec
-from kinode.ode.loops.run_codes import MOST_REACH, Outcome, Stepping
+from kinode.ode.loops.run_codes import MOST_REACH, SLOW_SHARE, Outcome, Stepping
 from kinode.ode.loops.run_memory import RunMemory
 from kinode.ode.ode_arguments import Array
 from kinode.ode.run_events import RunEvents, find_lost, provide_arrays, provide_block, set_columns
@@ -340,7 +340,7 @@ class LoopRun:
                 code = call(self.memory)
                 elapsed = clock.perf_counter() - began
                 if code == Outcome.DONE:
-                    return Ending(EndKind.DONE, self.now)
+                    return EndKind.DONE.at(self.now)
                 if code == Outcome.STIFF and self.takeover is not None:
                     self.takeover.take_over()
                     call = compiled_loops.loop(self.loop)
@@ -408,8 +408,10 @@ class LoopRun:
         """The ending for a code with which a run cannot continue."""
         if self.events is not None and code in (Outcome.MODES_INCONSISTENT, Outcome.CHATTER):
             return self.events.describe(code)
-        t = self.absolute(self.memory.step.failed_time) if code == Outcome.NOT_FINITE else self.now
-        return describe_failure(code, t, abs(self.memory.step.t_end), self.memory.counts.failed)
+        kind, length = OF_CODE[Outcome(code)], abs(self.memory.step.t_end)
+        t = self.absolute(self.memory.step.failed_time) if kind is EndKind.NOT_FINITE else self.now
+        entry = self.memory.counts.failed if kind in (EndKind.NOT_FINITE, EndKind.PART_STOPS) else None
+        return kind.at(t, entry=entry, least=f"{SLOW_SHARE * length:.1g} s", length=f"{length:g} s")
 
     def _times_of(self, t: Array) -> Array:
         """The times of stored states: those that were asked for, or those of the steps."""

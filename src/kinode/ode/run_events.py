@@ -12,9 +12,9 @@ from collections.abc import Callable
 import numpy as np
 
 from kinode.jit.loop.memory import floats_of, ints_of
-from kinode.ode.endings import Ending, EndKind
+from kinode.ode.endings import MANY_IDLE, MANY_INSTANTS, OF_CODE, Ending
 from kinode.ode.kernel_spec import Array, ColumnSpec, EventSpec, Fired
-from kinode.ode.loops.run_codes import MAX_IDLE, MAX_INSTANTS, Lost, Outcome
+from kinode.ode.loops.run_codes import MAX_INSTANTS, Lost, Outcome
 from kinode.ode.loops.run_memory import RunMemory
 from kinode.ode.solution import LostColumns
 
@@ -112,18 +112,8 @@ class RunEvents:
     def describe(self, code: int) -> Ending:
         """The ending for chatter or inconsistent modes."""
         t, owner = self.absolute(self.run.step.t), self.spec.owners[self.run.events.blamed]
-        if code != Outcome.CHATTER:
-            message = f"at t = {t:.9g} s no modes are consistent: {owner} and dependent components change without end"
-            return Ending(EndKind.MODES_INCONSISTENT, t, message, owner)
-        message = f"{owner} changes without end at t = {t:.9g} s: "
-        if self.run.chatter.cluster > MAX_INSTANTS:
-            message += f"more than {MAX_INSTANTS} events within a nanosecond"
-        else:
-            message += (
-                f"{MAX_IDLE} events in a row with next to no motion between them; each drives the state back: add "
-                f"hysteresis (two thresholds), or a mode of rest between"
-            )
-        return Ending(EndKind.CHATTER, t, message, owner)
+        how = MANY_INSTANTS if self.run.chatter.cluster > MAX_INSTANTS else MANY_IDLE
+        return OF_CODE[Outcome(code)].at(t, owner, how=how)
 
 
 def set_columns(run: RunMemory, spec: ColumnSpec, provide: Callable[..., list[Array]]) -> None:

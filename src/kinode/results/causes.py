@@ -16,7 +16,6 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
-from weakref import WeakKeyDictionary
 
 import numpy as np
 
@@ -44,7 +43,6 @@ from kinode.structure.tree import WORLD
 
 if TYPE_CHECKING:
     from kinode.dynamics.compiled_system import Dynamics
-    from kinode.kernels.compiled_kernels import Kernels
     from kinode.model.joints.joint import Joint
     from kinode.results.run_quantities import RunQuantities
 
@@ -172,12 +170,9 @@ def _clean(values: Array, largest: float) -> Array:
     return values if np.abs(values).max(initial=0.0) > WRENCH_ROUNDING * largest else np.zeros_like(values)
 
 
-_NAMES: WeakKeyDictionary[Kernels, dict[tuple[str, str, Support], tuple[str, ...]]] = WeakKeyDictionary()
-
-
 def _find_names(dynamics: Dynamics, joints: Sequence[str], by: str, support: Support) -> list[tuple[str, ...]]:
     """The names of all contributions to the reaction of each joint; found once for a compiled system."""
-    known = _NAMES.setdefault(dynamics.kernels, {})
+    known: dict[tuple[str, str, Support], tuple[str, ...]] = dynamics.kernels.once("names of contributions", dict)
     missing = [joint for joint in joints if (joint, by, support) not in known]
     if by == "body":
         known |= {(joint, by, support): bodies_behind(dynamics.topology, joint) for joint in missing}

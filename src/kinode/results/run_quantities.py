@@ -65,7 +65,7 @@ class RunQuantities:
             array.setflags(write=False)
         self.p, read = dynamics.arguments.read_parameters(p), dynamics.arguments.read_inputs
         self.inputs: Inputs = inputs if isinstance(inputs, VaryingInputs) else read(inputs)
-        self.ending = ending or Ending(EndKind.DONE, float(self.t[-1]) if len(self.t) else 0.0)
+        self.ending = ending or EndKind.DONE.at(float(self.t[-1]) if len(self.t) else 0.0)
         self._passes, self._fired = tuple[SingularPass, ...](), tuple[Fired, ...]()
         self.facts: dict[str, Any] = {}
         self._end = end

@@ -96,7 +96,7 @@ class AbsoluteSolver:
 def _ending(solver: AbsoluteSolver, ending: Ending, t_end: float) -> Ending:
     """The ending of a run; a number that is not finite is named by its body."""
     if ending.kind is EndKind.DONE:
-        return Ending(EndKind.DONE, t_end)
+        return EndKind.DONE.at(t_end)
     if ending.entry is None:
         return ending
     layout, entry = solver.layout, ending.entry

@@ -8,9 +8,9 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
+from functools import partial
 from threading import Lock
 from typing import Any
-from weakref import WeakKeyDictionary
 
 import numpy as np
 
@@ -18,7 +18,6 @@ from kinode.algebra.scalars import Array
 from kinode.dynamics.compiled_system import Dynamics
 from kinode.errors import Error, LawError
 from kinode.jit.llvm_code import choose_lanes
-from kinode.kernels.compiled_kernels import Kernels
 from kinode.kernels.kernel_options import DerivativeOptions, Kernel
 from kinode.kernels.tree_size import is_large
 from kinode.model.base.events import EventTable
@@ -130,23 +129,17 @@ RATE_BY_STATE = DerivativeOptions(of=("rate",), by=(("coordinates", None), ("u",
 MOST_KEPT = 8
 """Prepared runs of a compiled system: those that were used last."""
 
-_KERNELS: WeakKeyDictionary[Dynamics, dict[Any, tuple[Kernels, KernelSpec]]] = WeakKeyDictionary()
-_PREPARED: WeakKeyDictionary[Dynamics, dict[Any, tuple[Any, PreparedRun]]] = WeakKeyDictionary()
 _LOCK = Lock()
 
 
 def find_kernel(dynamics: Dynamics, p: Array, inputs: Inputs, with_jacobian: bool) -> KernelSpec:
     """The compiled functions that an integration of a system needs, those of its events and bounds among them."""
-    kept, kernels = _KERNELS.setdefault(dynamics, {}), dynamics.kernels
-    courses = split_inputs(inputs)[1]
+    table, courses = dynamics.topology.events, split_inputs(inputs)[1]
     key = with_jacobian, NONE if courses is None else courses.entries
-    known = kept.get(key)
-    if known is not None and known[0] is kernels:  # others, where other constraint rows are in use
-        return known[1]
-    kernel = _make_kernel(dynamics, p, inputs, *key)
-    if kernel.events is None or kernel.events.call is None:  # functions in Python are given p and inputs
-        kept[key] = kernels, kernel
-    return kernel
+    make = partial(_make_kernel, dynamics, p, inputs, *key)
+    if table is not None and any(entry.sampler.call is not None for entry in table.samplers):
+        return make()  # functions in Python are given p and inputs
+    return dynamics.kernels.once(("functions of a run", *key), make)
 
 
 def _find_kernels(dynamics: Dynamics) -> list[Kernel]:
@@ -210,7 +203,7 @@ def find_prepared(
     options : dict
         Further arguments of ``integrate``, of plain numbers and texts.
     """
-    kept = _PREPARED.setdefault(dynamics, {})
+    kept: dict[Any, tuple[Any, PreparedRun]] = dynamics.kernels.once("prepared runs", dict)
     key = (span, None if times is None else times.tobytes(), *options.items())
     with _LOCK:
         known = kept.pop(key, None)

@@ -378,7 +378,7 @@ def to_motion(solver: Solver, solution: OdeSolution, output_times: Array | None 
     if solver.kernel.n_y == 0 and output_times is not None:
         t, y = output_times, np.zeros((len(output_times), 0))
     t_end = float(t[-1]) if solver.kernel.n_y == 0 and len(t) else solution.t_end
-    ending = Ending(EndKind.DONE, t_end) if solution.ending.kind is EndKind.DONE else solution.ending
+    ending = EndKind.DONE.at(t_end) if solution.ending.kind is EndKind.DONE else solution.ending
     return StateHistory(
         t, y, solver.p, solver.inputs, ending, t_end, solution.y_end,
         solution.steps, solution.evaluations, solution.passes, solution.events,

@@ -332,4 +332,4 @@ def _find_rises(solver: Solver, condition: Condition, times: Array) -> Array:
 
 
 def _became_true(text: str, t: float) -> Ending:
-    return Ending(EndKind.CONDITION, t, f"{text} became true at t = {t:.9g} s")
+    return EndKind.CONDITION.at(t, law=text)

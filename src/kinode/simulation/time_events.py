@@ -21,7 +21,6 @@ from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Literal
-from weakref import WeakKeyDictionary
 
 import numpy as np
 
@@ -140,7 +139,10 @@ class _Search:
         return all(constants[name] == value for name, value in self.read.items())
 
 
-_SEARCHES: WeakKeyDictionary[Dynamics, tuple[_Search, ...]] = WeakKeyDictionary()
+def _find_searches(dynamics: Dynamics) -> tuple[_Search, ...]:
+    """The last searches of a system."""
+    last: tuple[_Search, ...] = dynamics.arguments.derived.get("searches", ())
+    return last
 
 
 def find_law_times(
@@ -153,7 +155,7 @@ def find_law_times(
     """
     if not t1 > t0:
         return LawTimes()
-    searches, courses = _SEARCHES.get(dynamics, ()), split_inputs(inputs)[1]
+    searches, courses = _find_searches(dynamics), split_inputs(inputs)[1]
     similar = [search for search in searches if search.serves((t0, t1), courses)]
     if similar and not similar[0].read:  # whatever the values are
         return similar[0].times
@@ -165,7 +167,7 @@ def find_law_times(
     times = _search(dynamics, analysis, courses)
     if times.breaks.size <= MOST_KEPT_BREAKS:
         new = _Search(None if times is NO_TIMES else (t0, t1), analysis.read, courses, times)
-        _SEARCHES[dynamics] = (new, *searches[: MOST_KEPT_SEARCHES - 1])
+        dynamics.arguments.derived["searches"] = (new, *searches[: MOST_KEPT_SEARCHES - 1])
     return times
 
 
@@ -176,7 +178,7 @@ def find_common_times(
     times = find_law_times(dynamics, p, inputs, t0, t1)
     if not t1 > t0:
         return times
-    search = next((each for each in _SEARCHES.get(dynamics, ()) if each.times is times), None)
+    search = next((each for each in _find_searches(dynamics) if each.times is times), None)
     return times if search is not None and search.read.keys().isdisjoint(varying) else None
 
 

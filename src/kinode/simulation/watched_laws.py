@@ -19,7 +19,6 @@ import operator
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from functools import reduce
-from weakref import WeakKeyDictionary
 
 import numpy as np
 
@@ -44,8 +43,6 @@ FOLLOWED = SMOOTH | {
 
 
 NONE: frozenset[int] = frozenset()
-_BOUNDS: WeakKeyDictionary[Dynamics, dict[frozenset[int], tuple[BoundSpec | None, int]]] = WeakKeyDictionary()
-_WATCHED: WeakKeyDictionary[Dynamics, dict[frozenset[int], BoundOptions | None]] = WeakKeyDictionary()
 
 
 def find_bounds(dynamics: Dynamics, varying: frozenset[int] = NONE) -> tuple[BoundSpec | None, int]:
@@ -54,13 +51,6 @@ def find_bounds(dynamics: Dynamics, varying: frozenset[int] = NONE) -> tuple[Bou
     ``varying`` are the inputs that change during the run, by index.  Bounds take inputs for constant: what depends on
     these is not watched; steps end at their samples.
     """
-    known = _BOUNDS.setdefault(dynamics, {})
-    if varying not in known:
-        known[varying] = _compile_bounds(dynamics, varying)
-    return known[varying]
-
-
-def _compile_bounds(dynamics: Dynamics, varying: frozenset[int]) -> tuple[BoundSpec | None, int]:
     options = find_watched(dynamics, varying)
     if options is None:
         return None, 0
@@ -82,7 +72,7 @@ def _compile_bounds(dynamics: Dynamics, varying: frozenset[int]) -> tuple[BoundS
 
 def find_watched(dynamics: Dynamics, varying: frozenset[int] = NONE) -> BoundOptions | None:
     """The parts of laws, and the event functions, that a step could pass over; None if there are none."""
-    known = _WATCHED.setdefault(dynamics, {})
+    known: dict[frozenset[int], BoundOptions | None] = dynamics.arguments.derived.setdefault("watched laws", {})
     if varying not in known:
         known[varying] = _find(dynamics, varying)
     return known[varying]

@@ -2,20 +2,17 @@
 
 The compiled reactions come from an independent set of constraint rows; the other rows carry no load.  That is one of
 many solutions, and it depends on where the loops were cut.  The rule of ``formulations/reaction_uniqueness.py`` chooses
-one that does not.  This module computes the change from the first to the second, and which components are unique:
-by a compiled loop for all states, and by singular values where that loop finds a rank doubtful.  With compliances
-(T-5.6) the least complementary energy comes first, then the least norm.
+one that does not.  This module computes the change from the first to the second, and which components are unique: by
+mesh analysis of all states (internal_stresses.py), and by singular values where that finds a rank doubtful.
 
-Which components are shared follows from the rank of the balances, which seldom changes along a run.  It is found at a
-few states (stress_loop.py), with as many coordinates to lock as the mechanism has freedoms.  A function for exactly
-these (formulations/equal_stiffness.py) is compiled and called for all states.  At each it proves that
-nothing has changed:
+Operations on a tape share by a rule for one pattern of redundancy (formulations/equal_stiffness.py), with as many
+coordinates locked as the mechanism has freedoms.  The pattern is found at a few states, and proved at each:
 
 - all pivots are far from zero: with the locks there is no further freedom, so there are no further stresses;
 - the locks transmit nothing in a trial load: there are no fewer freedoms, so there are no fewer stresses;
 - the trial load changes the shared components and no others: the same components take part in the stresses.
 
-The other states are left to the loop that finds their ranks.
+The function with this proof serves the numbers of long runs too, wherever it holds.
 """
 
 from __future__ import annotations
@@ -24,19 +21,17 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
-from weakref import WeakKeyDictionary
 
 import numpy as np
 import numpy.typing as npt
 
 from kinode.algebra.scalars import Array
 from kinode.algebra.spatial import Pose
-from kinode.dynamics.reactions.compiled_stresses import LARGEST_CHUNK, Stresses, StressTables, find_stresses
-from kinode.dynamics.reactions.stress_loop import SURE_PIVOT, SURE_ROW, ZERO_PIVOT, ZERO_ROW
+from kinode.dynamics.reactions.internal_stresses import LoadedLoops, StressTables, find_stresses
 from kinode.dynamics.reactions.world_stiffness import JointTables
 from kinode.dynamics.state_batch import StateBatch
 from kinode.errors import ModelError
-from kinode.formulations.reaction_uniqueness import RANK_TOLERANCE, UNIQUE, JointConstants, Uniqueness
+from kinode.formulations.reaction_uniqueness import UNIQUE, JointConstants, Uniqueness
 from kinode.kernels.derivatives.derivative_words import is_held_by_joints
 from kinode.kernels.kernel_options import Kernel, LoadOptions, SharingOptions
 from kinode.kernels.kernel_outputs import trial_loads
@@ -45,7 +40,6 @@ from kinode.multibody.loop_statics import Support
 
 if TYPE_CHECKING:
     from kinode.dynamics.compiled_system import Dynamics
-    from kinode.kernels.compiled_kernels import Kernels
     from kinode.kernels.state import State
     from kinode.structure.state_layout import EvaluationPoint
 
@@ -54,21 +48,12 @@ FEWEST_STATES = 200  # for which a function is compiled
 REFERENCES = 5  # states at which ranks are found
 MOST_FLEXIBLE = 1e8  # inverse pivot
 UNTOUCHED = 0.1 * UNIQUE  # change of a unique component by a trial load of size 1
-KNOWN: WeakKeyDictionary[Kernels, SharingOptions | None] = WeakKeyDictionary()  # what was found for a system
-
-TABLES: WeakKeyDictionary[Kernels, dict[SharingOptions, JointTables]] = WeakKeyDictionary()
 
 
-@dataclass(frozen=True, eq=False)
-class CertifiedSharing:
-    """The change of components, and at which states it is proved to be right."""
-
-    change: Array
-    certified: npt.NDArray[np.bool_]
-
-
-def share_certified(dynamics: Dynamics, states: EvaluationPoint, options: SharingOptions, x: Array) -> CertifiedSharing:
-    """Share components ``x``, with moments over the length, by least norm."""
+def share_certified(
+    dynamics: Dynamics, states: EvaluationPoint, options: SharingOptions, x: Array
+) -> tuple[Array, npt.NDArray[np.bool_]]:
+    """The change of components ``x``, with moments over the length, and at which states it is proved to be right."""
     shared = np.array(options.shared, dtype=bool)
     kernel, change = Kernel("load_sharing", options), np.zeros_like(x)
     if len(x) < FEWEST_STATES and is_large(dynamics.topology) and is_held_by_joints(dynamics.topology):
@@ -81,15 +66,12 @@ def share_certified(dynamics: Dynamics, states: EvaluationPoint, options: Sharin
     flexibility, locked = result[:, -2], result[:, -1]
     certified = (flexibility < MOST_FLEXIBLE) & (np.sqrt(np.abs(locked)) < UNTOUCHED) & np.isfinite(change).all(axis=1)
     certified &= (trial[:, ~shared] < UNTOUCHED).all(axis=1) & (trial[:, shared] > UNIQUE).all(axis=1)
-    return CertifiedSharing(change, certified)
+    return change, certified
 
 
 def find_joint_tables(dynamics: Dynamics, options: SharingOptions) -> JointTables:
     """The tables of a system for sharing in numbers."""
-    known = TABLES.setdefault(dynamics.kernels, {})
-    if options not in known:
-        known[options] = JointTables(dynamics.topology, options)
-    return known[options]
+    return dynamics.kernels.once(("joint tables", options), lambda: JointTables(dynamics.topology, options))
 
 
 def _share_in_numbers(dynamics: Dynamics, states: EvaluationPoint, options: SharingOptions, x: Array) -> Array:
@@ -108,23 +90,19 @@ def _share_in_numbers(dynamics: Dynamics, states: EvaluationPoint, options: Shar
     return result
 
 
-def find_options(
-    tables: StressTables, directions: Array, unit_loads: Array | None, stresses: Stresses
-) -> SharingOptions | None:
+def find_options(tables: StressTables, directions: Array, unit_loads: Array | None) -> SharingOptions | None:
     """What is shared in most of some states, and coordinates that lock the mechanism in all of these."""
-    flags = stresses.norms >= UNIQUE
-    patterns, counts = np.unique(flags[~stresses.doubtful], axis=0, return_counts=True)
+    stresses = find_stresses(tables, directions, unit_loads, np.zeros((len(directions), tables.n)))
+    patterns, counts = np.unique(~stresses.unique[~stresses.doubtful], axis=0, return_counts=True)
     if not len(counts):
         return None
     shared = patterns[np.argmax(counts)]
-    alike = np.flatnonzero((flags == shared).all(axis=1) & ~stresses.doubtful)
-    motions = [
-        _find_motions(tables, directions[row], None if unit_loads is None else unit_loads[row])
-        for row in alike.tolist()
-    ]
+    alike = np.flatnonzero((stresses.unique != shared).all(axis=1) & ~stresses.doubtful)
+    loaded = LoadedLoops(tables, directions[alike], None if unit_loads is None else unit_loads[alike])
+    motions = loaded.find_motions()
     locks = _choose_locks([motion for motion in motions if len(motion) == len(motions[0])])
     names = [(node.joint.name, k) for node in tables.topology.full.nodes for k in range(node.joint.n_u)]
-    return SharingOptions(tables.constants.length, tuple(names[k] for k in locks), tuple(map(bool, shared)))
+    return SharingOptions(tables.length, tuple(names[k] for k in locks), tuple(map(bool, shared)))
 
 
 def _choose_locks(motions: list[Array]) -> list[int]:
@@ -137,119 +115,6 @@ def _choose_locks(motions: list[Array]) -> list[int]:
             column = motion[:, pivot] / max(float(np.linalg.norm(motion[:, pivot])), 1e-300)
             motion -= np.outer(column, column @ motion)
     return locks
-
-
-class _Twists:
-    """Twists of bodies for unit speeds of the tree's joints at one state: [angular; linear] at the world's origin."""
-
-    def __init__(self, tables: StressTables, directions: Array) -> None:
-        self.tables, self.directions, nodes = tables, directions, tables.topology.full.nodes
-        self.first = dict(zip([n.joint.name for n in nodes], np.cumsum([0, *(n.joint.n_u for n in nodes)]).tolist()))
-        self.size = sum(node.joint.n_u for node in nodes)
-        self.bodies = {"world": np.zeros((6, self.size))}
-        for node in nodes:
-            R, p, S = self.joint(node.joint.name)
-            twist, at = self.bodies[node.carrier].copy(), self.first[node.joint.name]
-            own = np.vstack([R @ S[:3], R @ S[3:] + np.cross(p, R @ S[:3], axis=0)])
-            twist[:, at : at + node.joint.n_u] += -own if node.reversed else own
-            self.bodies.update(dict.fromkeys(node.bodies, twist))
-
-    def joint(self, name: str) -> tuple[Array, Array, Array]:
-        """R_WM, p_WM and the freedoms S of a joint."""
-        k, n_u = self.tables.joints[name], self.tables.topology.system.joints[name].n_u
-        own = self.directions[self.tables.joint_at[k] :]
-        return own[:9].reshape(3, 3), own[9:12], own[21 : 21 + 6 * n_u].reshape(6, n_u)
-
-    def of_joint(self, name: str) -> tuple[Array, Array]:
-        """Speeds along a joint's freedoms, and the twist across them, at its point in its axes; lengths scaled to 1."""
-        joint, length, (R, p, S) = (
-            self.tables.topology.system.joints[name],
-            self.tables.constants.length,
-            self.joint(name),
-        )
-        twist = self.bodies[joint.b.body] - self.bodies[joint.a.body]
-        twist = np.vstack([length * R.T @ twist[:3], R.T @ (twist[3:] - np.cross(p, twist[:3], axis=0))])
-        scaled = S * np.repeat([length, 1.0], 3)[:, None]
-        along = np.linalg.pinv(scaled) @ twist
-        return along, twist - scaled @ along
-
-    def of_load(self, unit_load: Array) -> Array:
-        """The speeds along a unit load: [moment; force] of each body about its origin."""
-        bodies = list(self.tables.topology.system.bodies)
-        origins = self.directions[self.tables.n_directions - 3 * len(bodies) :].reshape(-1, 3)
-        speeds = np.zeros(self.size)
-        for body, origin, load in zip(bodies, origins, unit_load.reshape(-1, 6), strict=True):
-            twist = self.bodies[body]
-            speeds += load[:3] @ twist[:3] + load[3:] @ (twist[3:] + np.cross(twist[:3], origin, axis=0))
-        return speeds
-
-
-def _find_motions(tables: StressTables, directions: Array, unit_loads: Array | None) -> Array:
-    """The independent speeds of the tree's joints that all constraints allow, at one state: freedom, speed."""
-    twists, joints = _Twists(tables, directions), tables.topology.system.joints
-    rows = [np.zeros((0, twists.size))]
-    for name, joint in joints.items():
-        if name in tables.cuts:
-            along, across = twists.of_joint(name)
-            rows += [across, along] if joint.driven else [across]
-        elif joint.driven:
-            rows.append(np.eye(twists.size)[twists.first[name] : twists.first[name] + joint.n_u])
-    for name, gear in tables.gears.items():
-        ratio = float(tables.constants.resolve(gear.ratio))
-        rows.append(twists.of_joint(name)[0] - ratio * twists.of_joint(gear.leader)[0])
-    if unit_loads is not None:
-        loads = unit_loads.reshape(6 * len(tables.topology.system.bodies), -1)
-        rows += [twists.of_load(load)[None] for load in loads.T]
-    whole = np.vstack(rows)
-    _, s, Vt = np.linalg.svd(np.linalg.qr(whole, mode="r") if len(whole) > twists.size else whole, full_matrices=True)
-    motions: Array = Vt[int((s > RANK_TOLERANCE * s.max(initial=1.0)).sum()) :]
-    units = [unit for node in tables.topology.full.nodes for unit in tables.find_effort_units(node.joint.name)]
-    return np.asarray(motions * np.array(units))
-
-
-Flags = npt.NDArray[np.bool_]
-
-
-@dataclass(frozen=True, eq=False)
-class CompliantSharing:
-    """The result for some states: a row for each."""
-
-    change: Array
-    elastic: Flags  # whether compliances alone determine each component, as far as it is not unique
-    doubtful: Flags
-
-
-def share_by_compliance(W: Array, slabs: Array, redundancy: Any, x: Array) -> CompliantSharing:
-    """Share components ``x`` in states with the stresses N; a slab begins with the rows of N of its state.
-
-    The complementary energy is |W x|^2 / 2.
-    """
-    rows, n = x.shape
-    result = CompliantSharing(np.zeros((rows, n)), np.ones((rows, n), dtype=bool), np.zeros(rows, dtype=bool))
-    for k in np.unique(redundancy[redundancy > 0]):
-        group = np.flatnonzero(redundancy == k)
-        N = np.linalg.qr(slabs[group, : n * k].reshape(len(group), n, k))[0]
-        U, s, Vt = np.linalg.svd(W @ N, full_matrices=True)
-        largest = s.max(axis=1, initial=0.0)[:, None]
-        rank = (s > RANK_TOLERANCE * largest).sum(axis=1)
-        result.doubtful[group] |= ((s > ZERO_PIVOT * largest) & (s < SURE_PIVOT * largest)).any(axis=1)
-        for r in np.unique(rank):
-            same = np.flatnonzero(rank == r)
-            where, basis = group[same], N[same]
-            loads = np.einsum("gji,gj->gi", U[same][:, :, :r], x[where] @ W.T) / s[same][:, :r]
-            change = -_times(basis, _times(Vt[same][:, :r].swapaxes(1, 2), loads))
-            undetermined = basis @ Vt[same][:, r:].swapaxes(1, 2)
-            change -= _times(undetermined, np.einsum("gij,gi->gj", undetermined, x[where] + change))
-            norms = np.linalg.norm(undetermined, axis=2)
-            result.change[where], result.elastic[where] = change, norms < UNIQUE
-            result.doubtful[where] |= ((norms > ZERO_ROW) & (norms < SURE_ROW)).any(axis=1)
-    return result
-
-
-def _times(matrices: Array, vectors: Array) -> Array:
-    """Each matrix times its vector."""
-    product: Array = np.einsum("gij,gj->gi", matrices, vectors)
-    return product
 
 
 @dataclass(frozen=True, eq=False)
@@ -292,9 +157,8 @@ class ReactionSharing:
 class Analyses:
     """The uniqueness analysis of each state of a batch; it serves the total, static and kinetic shares alike.
 
-    Many states are analyzed by a function compiled for what is shared at some of them (redundancy.py), where it
-    proves that this is right.  A compiled loop finds the ranks of the others.  Those that it finds doubtful are
-    analyzed by singular values.
+    Many states are analyzed by a function compiled for what is shared at some of them, where it proves that this is
+    right.  Mesh analysis finds the ranks of the others.  Those that it finds doubtful are analyzed by singular values.
     """
 
     def __init__(self, dynamics: Dynamics, states: StateBatch, rows: int) -> None:
@@ -335,13 +199,13 @@ class Analyses:
         """What the rule adds to compiled values; their columns are in the order of ``topology.holding``."""
         x = compiled / self.tables.units
         if self.options is not None:
-            result = share_certified(self.dynamics, self.states, self.options, x)
-            change, left = result.change, np.flatnonzero(~result.certified)
+            change, certified = share_certified(self.dynamics, self.states, self.options, x)
+            left = np.flatnonzero(~certified)
             self._unique[:] = self._elastic[:] = ~np.array(self.options.shared, dtype=bool)
         else:
             change, left = np.zeros((self.rows, self.tables.n)), np.arange(self.rows)
-        for part in self._parts(left):
-            change[part] = self._analyze(part, x[part])
+        if len(left):
+            change[left] = self._analyze(left, x[left])
         self._take_full()
         for row, analysis in self._full.items():
             change[row] = self._in_order(analysis.change(x[row, self._order(analysis)]), analysis)
@@ -354,33 +218,20 @@ class Analyses:
         """What is shared at most states, where they are many."""
         if self.rows < FEWEST_STATES or self.constants.roots or self.states.p.ndim == 2:
             return None
-        kernels = self.dynamics.kernels
-        if kernels not in KNOWN:
-            rows = np.unique(np.linspace(0, self.rows - 1, REFERENCES).astype(int))
-            directions, unit_loads = self.directions(rows), self.unit_loads(rows)
-            stresses = find_stresses(self.tables, directions, unit_loads, None)
-            KNOWN[kernels] = find_options(self.tables, directions, unit_loads, stresses)
-        return KNOWN[kernels]
 
-    def _parts(self, rows: Array) -> Iterator[Array]:
-        """Portions of states; with compliances the stresses of all states of a portion are kept at once."""
-        size = max(1, LARGEST_CHUNK // max(1, self.tables.n * self.tables.m)) if self.constants.roots else len(rows)
-        return (rows[first : first + size] for first in range(0, len(rows), max(1, size)))
+        def find() -> SharingOptions | None:
+            rows = np.unique(np.linspace(0, self.rows - 1, REFERENCES).astype(int))
+            return find_options(self.tables, self.directions(rows), self.unit_loads(rows))
+
+        return self.dynamics.kernels.once("usual pattern", find)
 
     def _analyze(self, part: Array, x: Array) -> Array:
         """Uniqueness of some states, and the change of the components ``x`` by the rule."""
-        soft = bool(self.constants.roots)
-        directions, unit_loads = self.directions(part), self.unit_loads(part)
-        stresses = find_stresses(self.tables, directions, unit_loads, None if soft else x, keep=soft)
-        change, doubtful, unique = stresses.change, stresses.doubtful, stresses.norms < UNIQUE
-        elastic = unique
-        if soft and stresses.N is not None:
-            shared = share_by_compliance(self.tables.energy, stresses.N, stresses.redundancy, x)
-            change, elastic, doubtful = shared.change, shared.elastic, doubtful | shared.doubtful
-        self._unique[part], self._elastic[part] = unique, elastic
+        stresses = find_stresses(self.tables, self.directions(part), self.unit_loads(part), x)
+        self._unique[part], self._elastic[part] = stresses.unique, stresses.elastic
         if not self._is_analyzed:
-            self._is_full[part] |= doubtful
-        return change
+            self._is_full[part] |= stresses.doubtful
+        return stresses.change
 
     def _take_full(self) -> None:
         """Analyze the doubtful states by singular values."""
@@ -439,16 +290,15 @@ class Analyses:
         return self.directions(np.arange(self.rows))
 
 
-_TABLES: WeakKeyDictionary[Kernels, tuple[bytes, StressTables]] = WeakKeyDictionary()  # of the last parameters
-
-
 def _find_tables(dynamics: Dynamics, p: Array) -> StressTables:
-    """The tables of a system with these parameters."""
-    known = _TABLES.get(dynamics.kernels)
-    if known is None or known[0] != p.tobytes():
+    """The tables of a system with these parameters; those of the last ones are kept."""
+    last: dict[bytes, StressTables] = dynamics.kernels.once("stress tables", dict)
+    tables = last.get(p.tobytes())
+    if tables is None:
+        last.clear()
         constants = JointConstants(dynamics.topology, p, dynamics.arguments.resolver(p))
-        known = _TABLES[dynamics.kernels] = (p.tobytes(), StressTables(dynamics.topology, constants))
-    return known[1]
+        tables = last[p.tobytes()] = StressTables(dynamics.topology, constants)
+    return tables
 
 
 def share(

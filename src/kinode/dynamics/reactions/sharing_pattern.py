@@ -8,12 +8,10 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from typing import TYPE_CHECKING
-from weakref import WeakKeyDictionary
 
 import numpy as np
 import numpy.typing as npt
 
-from kinode.dynamics.reactions.compiled_stresses import find_stresses
 from kinode.dynamics.reactions.lost_values import is_shared
 from kinode.dynamics.reactions.redundancy import REFERENCES, Analyses, check_teeth, find_options, share_certified
 from kinode.dynamics.state_batch import StateBatch
@@ -24,16 +22,11 @@ from kinode.model.quantities import QuantityName, find_quantity
 
 if TYPE_CHECKING:
     from kinode.dynamics.compiled_system import Dynamics
-    from kinode.kernels.compiled_kernels import Kernels
-
-
-_KNOWN: WeakKeyDictionary[Kernels, list[SharingOptions]] = WeakKeyDictionary()
-_AT_START: WeakKeyDictionary[Kernels, SharingOptions] = WeakKeyDictionary()  # whatever was found elsewhere
 
 
 def find_pattern(dynamics: Dynamics, states: StateBatch) -> SharingOptions:
     """The pattern that holds at all states, proved for each; an ArgumentError where there is none."""
-    known = _KNOWN.setdefault(dynamics.kernels, [])
+    known: list[SharingOptions] = dynamics.kernels.once("patterns", list)
     for pattern in known:
         if _holds(dynamics, states, pattern):
             return pattern
@@ -53,10 +46,12 @@ def find_start_pattern(dynamics: Dynamics, names: Iterable[str]) -> SharingOptio
     words = [name for name in names if name not in OF_SYSTEMS]
     if not any(is_shared(dynamics, find_quantity(dynamics.system, name)) for name in words):
         return None
-    if dynamics.kernels not in _AT_START:
+
+    def find() -> SharingOptions:
         states = StateBatch.of(dynamics.point(dynamics.initial))
-        _AT_START[dynamics.kernels] = _proved(dynamics, states, _find_new(dynamics, states))
-    return _AT_START[dynamics.kernels]
+        return _proved(dynamics, states, _find_new(dynamics, states))
+
+    return dynamics.kernels.once("pattern at the start", find)
 
 
 def has_start_pattern(dynamics: Dynamics, name: QuantityName) -> bool:
@@ -84,7 +79,7 @@ def _count(states: StateBatch) -> int:
 
 def _certify(dynamics: Dynamics, states: StateBatch, pattern: SharingOptions) -> npt.NDArray[np.bool_]:
     trial = np.zeros((_count(states), len(pattern.shared)))
-    return share_certified(dynamics, _as_batch(states), pattern, trial).certified
+    return share_certified(dynamics, _as_batch(states), pattern, trial)[1]
 
 
 def _holds(dynamics: Dynamics, states: StateBatch, pattern: SharingOptions) -> bool:
@@ -110,9 +105,7 @@ def _find_new(dynamics: Dynamics, states: StateBatch) -> SharingOptions:
             f"of: reactions are shared by the compliance of {names} here; they can be differentiated without it"
         )
     some = np.unique(np.linspace(0, rows - 1, REFERENCES).astype(int))
-    directions, unit_loads = analyses.directions(some), analyses.unit_loads(some)
-    stresses = find_stresses(analyses.tables, directions, unit_loads, None)
-    pattern = find_options(analyses.tables, directions, unit_loads, stresses)
+    pattern = find_options(analyses.tables, analyses.directions(some), analyses.unit_loads(some))
     if pattern is None:
         message = "which reactions are unique is in doubt at this state, which is near a singular position"
         raise ArgumentError(f"of: {message}; nothing can be differentiated there")

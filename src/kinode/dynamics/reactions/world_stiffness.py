@@ -20,47 +20,28 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from kinode.algebra.scalars import Array
-from kinode.kernels.derivatives.shared_quantities import find_effort_units, find_load_units
+from kinode.dynamics.reactions.internal_stresses import DirectionTables
 from kinode.kernels.kernel_options import SharingOptions
-from kinode.kernels.kernel_outputs import DIRECTION_FRAME, direction_sizes
 
 if TYPE_CHECKING:
     from kinode.structure.topology import Topology
 
 
-LINEAR_FIRST = np.array([3, 4, 5, 0, 1, 2])  # rows of S, which has angular ones first
 WORLD = -1
 
 
-class JointTables:
-    """What does not change with the state: bodies of joints, where their directions stand, units, locks.
-
-    ``freedoms_at`` and ``efforts_at`` are the entries of the directions with freedoms and unit efforts: joint,
-    component (linear first), freedom; ``is_freedom`` tells freedoms from what fills the table.
-    """
+class JointTables(DirectionTables):
+    """What does not change with the state: bodies of joints, where their directions stand, units, locks."""
 
     def __init__(self, topology: Topology, options: SharingOptions) -> None:
+        super().__init__(topology, options.length)
         system = topology.system
-        self.length = options.length
-        self.n_bodies, joints = len(system.bodies), list(system.joints.values())
         index = {**{name: k for k, name in enumerate(system.bodies)}, "world": WORLD}
-        self.bodies = np.array([[index[joint.b.body], index[joint.a.body]] for joint in joints], dtype=np.int64)
-        self.n_u = np.array([joint.n_u for joint in joints], dtype=np.int64)
-        sizes = np.array(direction_sizes(topology), dtype=np.int64)
-        self.at = np.cumsum(sizes) - sizes
-        self.size = int(sizes.sum())
-        self.units = find_load_units(topology, options.length)
+        self.bodies = np.array([[index[joint.b.body], index[joint.a.body]] for joint in system.joints.values()])
         self.shared = np.array(options.shared, dtype=bool)
-        number = {joint.name: k for k, joint in enumerate(joints)}
-        self.lock_joints = np.array([number[name] for name, _ in options.locks], dtype=np.int64)
+        self.lock_joints = np.array([self.number[name] for name, _ in options.locks], dtype=np.int64)
         self.lock_columns = np.array([k for _, k in options.locks], dtype=np.int64)
-        self.lock_units = np.array([find_effort_units(topology, name, options.length)[k] for name, k in options.locks])
-        self.fixed_at = self.at[:, None] + np.arange(DIRECTION_FRAME)
-        columns = np.arange(max(1, self.n_u.max(initial=0)))
-        self.is_freedom = (columns < self.n_u[:, None])[:, None, :]
-        rows = (self.at + DIRECTION_FRAME)[:, None] + self.n_u[:, None] * LINEAR_FIRST
-        self.freedoms_at = np.where(self.is_freedom, rows[:, :, None] + columns, 0)
-        self.efforts_at = self.freedoms_at + np.where(self.is_freedom, 6 * self.n_u[:, None, None], 0)
+        self.lock_units = np.array([self.find_effort_units(name)[k] for name, k in options.locks])
         self._last: tuple[Array, WorldStiffness] | None = None
 
     def at_state(self, directions: Array) -> WorldStiffness:

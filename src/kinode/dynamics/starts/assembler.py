@@ -13,7 +13,6 @@ Positions, in this order:
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from contextlib import suppress
 from dataclasses import dataclass, replace
 from functools import cached_property
 from itertools import count
@@ -26,7 +25,7 @@ from kinode.dynamics.starts.assembly import explain
 from kinode.dynamics.starts.assembly_problem import AssemblyProblem, RowGroup
 from kinode.dynamics.starts.initial_values import DEFAULT_WEIGHT, InitialValues, is_guessed
 from kinode.dynamics.starts.position_guess import PositionGuess, find_curvature
-from kinode.dynamics.starts.warm_start import NEAR, NEWTON_STEPS, WarmStart, is_served
+from kinode.dynamics.starts.warm_start import NEAR, WarmStart, is_served
 from kinode.model.constraints.gear_coupling import CoordinateCoupling
 from kinode.structure.loop_closure import CLOSED, CLOSED_ENOUGH, RANK, factorize_many, find_rank
 from kinode.structure.loop_closure import close as close_rows
@@ -122,43 +121,13 @@ class Assembler:
         A = assembler.problem.equations(x)[1][:, ~assembler.exact[: self.problem.n_u]]
         return Anchor(x, self.exact, self.guessed, kept, A.shape[1] - find_rank(A))
 
-    def follow(self, anchor: Anchor) -> Array | None:
-        """The closed position near an anchor, by Newton's method; None where it is not near, or was asked otherwise."""
-        if not (np.array_equal(anchor.exact, self.exact) and np.array_equal(anchor.guessed, self.guessed)):
-            return None
-        assembler = self.with_guesses_kept if anchor.kept else self
-        problem, free = assembler.problem, ~assembler.exact[: self.problem.n_u]
-        x, asked = anchor.x.copy(), problem.requested_position()
-        for name, where in problem.u_of.items():
-            if not free[where].all():
-                if free[where].any():
-                    return None
-                x[problem.q_of[name]] = asked[problem.q_of[name]]
-        r, A = problem.equations(x)
-        for _ in range(NEWTON_STEPS):
-            if abs(r).max(initial=0.0) <= CLOSED:
-                break
-            step = np.zeros(len(free))
-            step[free] = _newton_step(A[:, free], r)
-            if abs(step / problem.units[: len(step)]).max() > NEAR:
-                return None
-            x = problem.advance(x, step)
-            r, A = problem.equations(x)
-        if abs(r).max(initial=0.0) > CLOSED_ENOUGH:
-            return None
-        if anchor.freedoms:
-            everything = assembler._group(problem.groups, free)
-            x = assembler._settle(everything, x, None if anchor.kept else problem.weights)
-        return x if assembler._is_within(x, anchor.x, NEAR) else None
-
     def warm_start(self, anchor: Anchor) -> WarmStart | None:
-        """The same in machine code; None where it does not serve, or not yet."""
+        """The way from an anchor to positions near it; None where it is not served."""
         assembler = self.with_guesses_kept if anchor.kept else self
-        return WarmStart(assembler, anchor) if is_served(assembler, anchor) else None
-
-    def _is_within(self, x: Array, other: Array, distance: float) -> bool:
-        """Whether all joints of two positions are near each other."""
-        return bool((abs(x - other) <= distance * self.problem.poses.layout.spans(self.problem.length)).all())
+        if not is_served(assembler, anchor):
+            return None
+        assembler.problem.poses.compile()
+        return WarmStart(assembler, anchor)
 
     @cached_property
     def with_guesses_kept(self) -> Assembler:
@@ -377,16 +346,6 @@ def _find_freedoms(A: Array) -> Array:
     _, sizes, V = np.linalg.svd(A)
     directions: Array = V[int((sizes > RANK * sizes.max(initial=0.0)).sum()) :].T
     return directions
-
-
-def _newton_step(A: Array, r: Array) -> Array:
-    """The step that makes r + A step vanish, the shortest where there are several."""
-    if A.shape[0] == A.shape[1]:
-        with suppress(np.linalg.LinAlgError):
-            step: Array = np.linalg.solve(A, -r)
-            if abs(step).max(initial=0.0) <= NEAR:
-                return step
-    return np.asarray(np.linalg.lstsq(A, -r, rcond=RANK)[0])
 
 
 def _solve_downhill(here: Offset, curvature: Array | None) -> Array:

@@ -66,6 +66,7 @@ def _solve_values(
     for _ in range(NEWTON_STEPS):
         if _holds(r, wanted).all() or not free:
             break
+        z = z.copy()  # the quantities of the last z are kept
         z[free] += np.linalg.lstsq(quantities.slopes(z, free), -r, rcond=RANK_TOLERANCE)[0]
         r = quantities(z) - wanted
     wrong = np.flatnonzero(~_holds(r, wanted))

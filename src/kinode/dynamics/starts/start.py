@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import replace
-from functools import cached_property
+from functools import cached_property, partial
 from threading import RLock
 from typing import TYPE_CHECKING, Any
 
@@ -65,9 +65,6 @@ class Start:
         self._kernels_of_rows: dict[tuple[tuple[int, ...], tuple[RowGroup, ...]], Kernels] = {}
         self.far_guesses: dict[Any, list[FarGuess]] = {}
         self._anchor: Anchor | None = None  # the model's own start, from which others are followed
-        self.warm_start: WarmStart | None = None  # the same in machine code, once it was followed some times
-        self._quantities: StartQuantities | None = None
-        self._counting: Array | None = None  # parameters that a start depends on, once that is known for good
         self._judged: tuple[Any, tuple[float, int]] | None = None  # the last start, and what was found
         self.lock = RLock()  # threads find starts one after the other
 
@@ -114,16 +111,19 @@ class Start:
 
     @property
     def counting(self) -> Array:
-        """The same, and fewer once the quantities of a start are compiled, so that it is known what they read."""
-        if self._counting is not None:
-            return self._counting
-        from kinode.dynamics.starts.start_dependence import find_start_parameters, needs_quantities
+        """The same, and fewer where quantities say what they read."""
+        if not self._needs_quantities or (self.open_topology.constrained and self._closure is None):
+            return self.parameters_that_count
+        from kinode.dynamics.starts.start_dependence import find_start_parameters
 
-        if not needs_quantities(self.open_topology):
-            self._counting = self.parameters_that_count
-        elif self._quantities is not None and self._quantities.is_compiled:
-            self._counting = find_start_parameters(self.open_topology, self._quantities.machine.reads_p)
-        return self.parameters_that_count if self._counting is None else self._counting
+        read = partial(find_start_parameters, self.open_topology, self.quantities.machine.reads_p)
+        return self.kernels.once("parameters of a start", read)
+
+    @cached_property
+    def _needs_quantities(self) -> bool:
+        from kinode.dynamics.starts.start_dependence import needs_quantities
+
+        return needs_quantities(self.open_topology)
 
     def is_own(self, p: Any) -> bool:
         """Whether a start with these parameters is that with the model's own: those that count have its values."""
@@ -162,17 +162,11 @@ class Start:
             self._try_closure()
 
     def settle(self) -> None:
-        """Make what many starts use now, so that the last bits of a start do not depend on the starts before it."""
+        """Make what many starts use now."""
         with self.lock:
-            if not self.open_topology.constrained:
-                self._find_quantities().compile()
-                return
-            if self._try_closure() is not None:
-                self._find_quantities().compile()
-            assembler = self.assembler(self.initial_values, 0.0, None, None)
-            assembler.problem.poses.compile()
-            if self.warm_start is None and self._anchor is not None:
-                self.warm_start = assembler.warm_start(self._anchor)
+            if not self.open_topology.constrained or self._try_closure() is not None:
+                self.quantities.compile()
+            self.warm_start  # noqa: B018 - laid out when it is first asked for
 
     def use_rows(self, rows: tuple[int, ...]) -> None:
         """Take other independent constraint rows, which the caller knows to serve."""
@@ -305,8 +299,18 @@ class Start:
                 self._try_closure()
             return self._solve(values, t, p, inputs)
 
+    @property
+    def warm_start(self) -> WarmStart | None:
+        """The way from the model's own closed position to others; None where only a search serves."""
+        return None if self._anchor is None else self._from_anchor
+
+    @cached_property
+    def _from_anchor(self) -> WarmStart | None:
+        assembler = self.assembler(self.initial_values, 0.0, None, None)
+        return None if self._anchor is None else assembler.warm_start(self._anchor)
+
     def _follow(self, values: InitialValues, t: float, p: Any, inputs: Any) -> tuple[Array, Array] | None:
-        """Coordinates and speeds of a start that compiled Newton steps reach from the model's own; None elsewhere."""
+        """Coordinates and speeds of a start that Newton steps reach from the model's own; None elsewhere."""
         if self.warm_start is None:
             return None
         near = self.warm_start.follow(values, self.point(State(t, EMPTY, EMPTY, values.z), p, inputs))
@@ -319,14 +323,9 @@ class Start:
         from kinode.dynamics.starts.assembly_problem import solve_speeds
 
         assembler, topology = self.assembler(values, t, p, inputs), self.open_topology
-        x = None if self._anchor is None else assembler.follow(self._anchor)
-        if self._anchor is not None and x is not None and self.warm_start is None:
-            self.warm_start = assembler.warm_start(self._anchor)
-        if x is None:
-            x = assembler.solve_positions()
-        problem = assembler.problem  # gears alone have no rows of positions: there is nothing to follow
+        x, problem = assembler.solve_positions(), assembler.problem
         if self._anchor is None and problem.groups and values is self.initial_values:
-            self._anchor = assembler.anchor(x)
+            self._anchor = assembler.anchor(x)  # gears alone have no rows of positions: there is nothing to follow
         return x[: topology.n_q], solve_speeds(problem, x)[: topology.n_u]
 
     @cached_property
@@ -363,8 +362,7 @@ class Start:
             topology = self._closed_topology
         from kinode.dynamics.starts.start_quantities import make_consistent
 
-        quantities = self._find_quantities()
-        quantities.count_start()
+        quantities = self.quantities
         point = make_consistent(quantities, self.point(state, p, inputs), values.given_states)
         if topology.network is not None:
             from kinode.dynamics.starts.network_start import start_network
@@ -374,17 +372,10 @@ class Start:
 
     @property
     def quantities(self) -> StartQuantities:
-        """What starts take from the model, for many at a time."""
-        return self._find_quantities()
+        """What starts take from the model, with the constraint rows in use."""
+        from kinode.dynamics.starts.start_quantities import StartQuantities
 
-    def _find_quantities(self) -> StartQuantities:
-        """What starts take from the model; another where other constraint rows are in use."""
-        known, kernels = self._quantities, self.kernels
-        if known is None or known.kernels is not kernels:
-            from kinode.dynamics.starts.start_quantities import StartQuantities
-
-            known = self._quantities = StartQuantities(kernels)
-        return known
+        return self.kernels.once("quantities of a start", partial(StartQuantities, self.kernels))
 
     def _check_inertia(self) -> None:
         """Refuse a network whose added inertia at the joints is not positive, checked at one state."""

@@ -3,8 +3,8 @@
 Masses, forces and efforts act on accelerations, and a start has none.  Left out are therefore the mass properties of
 bodies, all fields of elements without states, and the laws of efforts along joints; without loops all fields of bodies.
 Every parameter counts where the start follows from more: where a placement, a prescribed motion or an initial value
-names a quantity, and in a network or with a filter that starts at its input, until the function that computes these
-values is compiled: then those that it reads.
+names a quantity.  In a network, or with a filter that starts at its input, those count that the function reads which
+computes these values.
 """
 
 from __future__ import annotations

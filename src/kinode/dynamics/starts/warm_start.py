@@ -158,11 +158,9 @@ def is_served(assembler: Assembler, anchor: Anchor) -> bool:
     """Whether warm starts from an anchor exist: it is determined, and the machine code for it is worth while."""
     problem = assembler.problem
     joints = [problem.joints[name] for name in problem.u_of]
-    kernels = problem.poses.kernels
     return (
         (anchor.freedoms == 0 or (anchor.freedoms <= MOST_FREEDOMS and not problem.followers))
         and problem.groups[-1].rows.stop <= LARGEST
-        and (kernels.has(POSE_ERRORS) or not (problem.poses.cuts or problem.followers))
         and all(type(joint).advance is Joint.advance for joint in joints)
         and all(len(set(assembler.exact[where].tolist())) <= 1 for where in problem.u_of.values())
     )

@@ -18,7 +18,7 @@ import numpy as np
 
 from kinode.algebra.scalars import Array
 from kinode.dynamics.starts.initial_values import LATER_FIELDS, read_initial_values
-from kinode.dynamics.starts.start_quantities import make_all_consistent
+from kinode.dynamics.starts.start_quantities import make_consistent
 from kinode.errors import Error
 from kinode.expressions.syntax_tree import Expression
 from kinode.kernels.start_outputs import find_followers
@@ -212,7 +212,7 @@ class StartTable:
         q, u, z = dynamics.topology.layout.split(y)
         t = self.begin.state.t
         point = EvaluationPoint(np.full(len(y), t), q, u, z, p, inputs_at(inputs, t))
-        z[:] = make_all_consistent(dynamics.start.quantities, point, requested.given_states).z
+        z[:] = make_consistent(dynamics.start.quantities, point, requested.given_states).z
 
     def _find_each(self, sets: Sequence[Values]) -> Starts:
         """The starts of runs one by one."""

@@ -1,4 +1,4 @@
-"""The compiled analysis of all stored states against the analysis by singular values, state by state."""
+"""The mesh analysis of all stored states against the analysis by singular values, state by state."""
 
 from pathlib import Path
 
@@ -9,6 +9,7 @@ from hypothesis import settings
 import kinode as kn
 import loop_models as models
 from kinode.dynamics.reactions import redundancy
+from kinode.dynamics.reactions.internal_stresses import find_stresses
 from kinode.dynamics.reactions.lost_values import is_redundant
 from kinode.dynamics.reactions.redundancy import Analyses
 from kinode.dynamics.state_batch import StateBatch
@@ -142,8 +143,10 @@ def test_one_function_serves_many_states_where_it_is_proved_to(seed):
     analyses = Analyses(run.dynamics, run.states, len(run))
     assert analyses.options is not None
     compiled = run.states.call(run.dynamics, "holding", LoadOptions("total"))
-    result = redundancy.share_certified(run.dynamics, run.states, analyses.options, compiled / analyses.tables.units)
-    assert result.certified.all()
+    _, certified = redundancy.share_certified(
+        run.dynamics, run.states, analyses.options, compiled / analyses.tables.units
+    )
+    assert certified.all()
     check(run)
 
 
@@ -159,9 +162,22 @@ def test_a_function_for_other_ranks_is_not_used():
     dynamics, flat = (kn.Dynamics(models.four_bars(2, angle=angle)) for angle in (0.3, -np.pi / 2))
     usual, analyses = (Analyses(dynamics, repeated(each), MANY) for each in (dynamics, flat))
     options, states, x = usual.options, analyses.states, np.ones((MANY, usual.tables.n))
-    assert redundancy.share_certified(dynamics, usual.states, options, x).certified.all()
-    assert not redundancy.share_certified(dynamics, states, options, x).certified.any()
+    assert redundancy.share_certified(dynamics, usual.states, options, x)[1].all()
+    assert not redundancy.share_certified(dynamics, states, options, x)[1].any()
     full = analyses.analyze_fully(0)
     expected = {**full.unique, **full.unique_multipliers}
     found = analyses.unique_by_state
     assert (found == np.concatenate([expected[name] for name in dynamics.topology.holding])).all()
+
+
+def test_loops_that_share_joints():
+    """Twenty four-bars in a row, at many states: ranks are found for each loop, the least norm for all together."""
+    dynamics = kn.Dynamics(models.four_bars(20, angle=0.3))
+    analyses = Analyses(dynamics, repeated(dynamics), MANY)
+    x = np.random.default_rng(0).normal(size=(MANY, analyses.tables.n))
+    stresses = find_stresses(analyses.tables, analyses.directions(np.arange(MANY)), None, x)
+    full = analyses.analyze_fully(0)
+    assert (stresses.redundancy == full.redundancy).all() and full.redundancy == 60
+    order = np.concatenate([np.arange(6) + analyses.tables.starts[name] for name in full.names])
+    for row in (0, 1, MANY - 1):
+        assert stresses.change[row, order] == pytest.approx(full.change(x[row, order]), abs=1e-12)
