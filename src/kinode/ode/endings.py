@@ -78,6 +78,7 @@ class EndKind(Enum):
         self.code = code
         self.status = status
 
+
 OF_CODE = {kind.code: kind for kind in EndKind if kind.code is not None}
 """The kind of ending for each code with which a loop does not go on."""
 MANY_INSTANTS = f"more than {MAX_INSTANTS} events within a nanosecond"
