@@ -108,6 +108,35 @@ def test_the_peak_of_a_number_has_its_sign():
     assert row.results["rail.u|time_of_peak"] == pytest.approx(np.pi / 20, abs=0.02)
 
 
+def driven(damping=0.4) -> kn.System:
+    """A cart on a spring, pushed by a sine of 10 rad/s: its amplitude is largest at k = 100 N/m."""
+    system = kn.System("driven", gravity=(0, 0, 0))
+    k = system.parameter("k", "100 N/m", bounds=(1.0, 1000.0))
+    system.input("push", 1.0)
+    cart = system.body("cart", mass=1.0)
+    system.prismatic("rail", system.world, cart, axis="x", stiffness=k, damping=damping, effort="push*sin(10*t)")
+    return system
+
+
+def test_the_amplitudes_of_a_driven_oscillator():
+    """After 60 s the motion is the steady one: amplitude 1/|k - m w^2 + i c w|."""
+    dynamics, fields = kn.compile(driven(damping=1.0)), {"t0": 0.0, "times": np.linspace(50, 60, 4001)}
+    values = np.linspace(50.0, 150.0, 5)
+    rows = run_many(dynamics, {"k": values}, 60.0, of="rail.q|peak", order=refined_order(5), **fields).wait()
+    found = [abs(row.results["rail.q|peak"]) for row in rows]
+    np.testing.assert_allclose(found, 1.0 / np.abs(values - 100.0 + 10.0j), rtol=1e-5)  # between samples: (w dt)^2/8
+
+
+def test_other_values_stay_and_inputs_vary():
+    dynamics, of = kn.compile(driven()), "rail.q|rms"
+    sets = [{"k": 10.0, "push": push} for push in (0.0, 1.0, 2.0)]
+    rest, one, two = (row.results[of] for row in run_many(dynamics, sets, 1.0, of=of, samples=201).wait())
+    assert rest == 0.0
+    assert two == pytest.approx(2 * one, rel=1e-6)  # linear
+    run = kn.simulate(dynamics, 1.0, parameters={"k": 10.0}, samples=201)
+    assert one == pytest.approx(np.sqrt(np.trapezoid(run["rail.q"] ** 2, run.t)), rel=1e-12)
+
+
 def test_failed_runs_are_rows():
     dynamics = kn.compile(escaping())
     rows = run_many(dynamics, {"a": [0.5, 2.0, 11.0, 0.2]}, 1.0, of="rail.u|final").wait()

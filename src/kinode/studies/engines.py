@@ -292,7 +292,7 @@ class ThreadEngine:
         for first, last in spans:
             result = make_chunk(self.worker, first, design.rows(first, last), self.workers, goes_on)
             take(result)
-            if not result.complete:
+            if result.left:
                 return
 
 

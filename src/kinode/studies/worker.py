@@ -11,7 +11,7 @@ import hashlib
 import pickle
 import threading
 from collections import OrderedDict
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from functools import cached_property
@@ -29,7 +29,7 @@ from kinode.simulation.run_arguments import find_output_times, read_row, read_se
 from kinode.studies.axes import label_axes, read_axes, read_models, read_table
 from kinode.studies.batch import Batch
 from kinode.studies.design import Design, list_rows, make_design
-from kinode.studies.fast.fast_runs import SwiftBatch, make_runs
+from kinode.studies.fast.fast_runs import FastRuns
 from kinode.studies.kept_results import Kept, keeps_courses, read_all_kept
 from kinode.studies.run_rows import RowMaker, RunRow, Values, check_names, fail_row
 from kinode.tasks.simulate import RunTask, check_fields, find_begin, read_task
@@ -285,9 +285,15 @@ class ChunkResult:
         return len(self.status)
 
     @property
-    def complete(self) -> bool:
-        """Whether every run was made."""
-        return bool((self.status != NOT_RUN).all())
+    def made(self) -> int:
+        """How many runs were made."""
+        return int((self.status != NOT_RUN).sum())
+
+    @property
+    def left(self) -> list[int]:
+        """The places of the runs that are not made."""
+        found: list[int] = np.flatnonzero(self.status == NOT_RUN).tolist()
+        return found
 
     def put_kept(self, index: int, kept: Sequence[Any]) -> None:
         """Take over what is kept of a run that was done, in the order of the results."""
@@ -307,52 +313,32 @@ def make_chunk(
     worker: StudyWorker, first: int, sets: Sequence[Values], threads: int = 1,
     goes_on: Callable[[int], bool] | None = None,
 ) -> ChunkResult:  # fmt: skip
-    """Make runs with these values, from the first one's number on.
+    """Make runs with these values, from the first one's number on: what a compiled loop makes, then each that is left.
 
     Where ``goes_on``, given the number of runs that are done, says False, and after Ctrl-C, the others are left.
     """
     result = fail_chunk(worker.kept, first, first + len(sets), "", NOT_RUN)
+
+    def look() -> bool:
+        return goes_on is None or goes_on(result.made)
+
     try:
-        if not _make_together(worker, sets, threads, result, goes_on):
-            return result
-        made = int((result.status != NOT_RUN).sum())
-        for done, row in enumerate(_make_rows(worker, sets, result, threads), made + 1):
-            result.put(row)
-            if goes_on is not None and not goes_on(done):
-                break
+        for maker, rows in worker.group(sets):
+            runs = FastRuns.find(maker, rows)
+            if runs is not None and not runs.start(result.put_kept, threads).finish(look):
+                return result
+        batch = Batch(worker.make, sets, result.left, threads)
+        try:
+            for row in batch:
+                result.put(row)
+                if not look():
+                    break
+        finally:
+            batch.cancel()
+            batch.join()
     except KeyboardInterrupt:
         pass  # what is done is given; the caller sees that it is not all
     return result
-
-
-def _make_together(
-    worker: StudyWorker, sets: Sequence[Values], threads: int, result: ChunkResult,
-    goes_on: Callable[[int], bool] | None,
-) -> bool:  # fmt: skip
-    """Make the runs that can share what they do; False where they were stopped."""
-    made = 0
-    for maker, rows in worker.group(sets):
-        batch = SwiftBatch.find(maker, rows)
-        if batch is None:
-            continue
-
-        def look(done: int, before: int = made) -> bool:
-            return goes_on is None or goes_on(before + done)
-
-        if not make_runs(batch, result.put_kept, threads, look):
-            return False
-        made += len(rows) - len(batch.left)
-    return True
-
-
-def _make_rows(worker: StudyWorker, sets: Sequence[Values], result: ChunkResult, threads: int) -> Iterator[RunRow]:
-    """The rows of the runs that are not made yet, as they come."""
-    batch = Batch(worker, sets, np.flatnonzero(result.status == NOT_RUN).tolist(), threads)
-    try:
-        yield from batch
-    finally:
-        batch.cancel()
-        batch.join()
 
 
 def fail_chunk(kept: Sequence[Kept], first: int, last: int, message: str, status: int = FAILURE) -> ChunkResult:

@@ -14,7 +14,6 @@ import math
 from collections.abc import Callable
 
 from kinode.jit.loop.memory import Floats, Ints, Struct, bits, call, floats, struct, tail
-from kinode.ode.loops.advance import advance_adaptive, advance_adaptive_plain, advance_fixed, advance_fixed_plain
 from kinode.ode.loops.run_codes import Outcome
 from kinode.ode.loops.run_memory import RunMemory
 
@@ -340,12 +339,3 @@ def many_by(advance: Callable[[RunMemory], int]) -> Callable[[ManyMemory], int]:
         return Outcome.DONE
 
     return make_many
-
-
-LOOPS: dict[str, Callable[[ManyMemory], int]] = {
-    "advance_adaptive": many_by(advance_adaptive),
-    "advance_adaptive_plain": many_by(advance_adaptive_plain),
-    "advance_fixed": many_by(advance_fixed),
-    "advance_fixed_plain": many_by(advance_fixed_plain),
-}
-"""The loop over runs by the name of the main loop of one."""

@@ -119,13 +119,20 @@ class RunMeasures:
         q, u, z = self.dynamics.topology.layout.split(y)
         return self.dynamics.kernels.call(self._kernel, EvaluationPoint(t, q, u, z, p, inputs_at(inputs, t)))
 
-    def by_name(self, t: Array, y: Array, out: Array) -> dict[str, Array]:
-        """The quantities that are reduced in Python, as a run gives them."""
+    def compose(self, reduced: Array, t: Array, y: Array, out: Array) -> list[Any]:
+        """What is kept of a run: what the loop has reduced, and what the reducers in Python give."""
+        kept: list[Any] = [None] * len(self.kept)
+        for k, value in zip(self.in_loop, reduced.tolist()):
+            kept[k] = value
+        if not self.in_python:
+            return kept
         values = dict(split_values(out, self._computed)) if self._computed else {}
         values |= {text: _pick(y, where) for text, where in self._stored.items() if where is not None}
         for text, expression in self._expressions.items():
             values[text] = expression.evaluate(self.dynamics.system, values, len(t))
-        return values
+        for k in self.in_python:
+            kept[k] = self.kept[k].take(RowTimes(t), values)  # type: ignore[arg-type]
+        return kept
 
     @property
     def table(self) -> Array:
@@ -159,25 +166,21 @@ class Measuring:
     def __init__(self, measures: RunMeasures) -> None:
         self.measures, self._call, self._memory = measures, _loop(), ReduceMemory()
         measures.lay_out(RowKernel(), self._memory)
+        self._results = np.zeros(len(measures.in_loop) + 1)
+        self._memory.results = floats_of(self._results)
 
-    def measure(self, t: Array, y: Array, p: Array, inputs: Inputs) -> list[Any]:
-        """What is kept of a run, in the order of what was asked for."""
+    def measure(self, t: Array, y: Array, p: Array, inputs: Inputs) -> list[Any] | None:
+        """What is kept of a run, in the order of what was asked for; None for one that is to be made by itself."""
         measures, memory = self.measures, self._memory
-        kept: list[Any] = [math.nan] * len(measures.kept)
-        if not len(t):
-            return kept
-        out = measures.evaluate(t, y, p, inputs)
-        if measures.in_loop:
-            memory.rows, memory.y_width, memory.out_width = len(t), y.shape[1], out.shape[1]
-            memory.t, memory.y, memory.out = floats_of(t), floats_of(y), floats_of(out)
-            self._call(memory)
-            for j, k in enumerate(measures.in_loop):
-                kept[k] = memory.results[j]
-        if measures.in_python:
-            values, times = measures.by_name(t, y, out), RowTimes(t)
-            for k in measures.in_python:
-                kept[k] = measures.kept[k].take(times, values)  # type: ignore[arg-type]
-        return kept
+        try:
+            out = measures.evaluate(t, y, p, inputs)
+            if measures.in_loop:
+                memory.rows, memory.y_width, memory.out_width = len(t), y.shape[1], out.shape[1]
+                memory.t, memory.y, memory.out = floats_of(t), floats_of(y), floats_of(out)
+                self._call(memory)
+            return measures.compose(self._results, t, y, out)
+        except Exception:  # it comes again in the run by itself, which says it
+            return None
 
 
 def _pick(y: Array, where: StoredColumns) -> Array:

@@ -172,12 +172,11 @@ def _grow(problem: FitProblem, given: Mapping[str, float], loss: str, most_steps
         part = problem.shortened(share)
         if part is None:
             continue
+        noise = {name: given.get(name, 0.1 * _size(problem, name)) for name in problem.channels}
         try:
-            noise = {name: given.get(name, 0.1 * _size(problem, name)) for name in problem.channels}
             x = _minimize(part, x, noise, loss, most_steps, ROUGH).x
         finally:
             problem.runs_made += part.runs_made
-            part.close()
     return x
 
 

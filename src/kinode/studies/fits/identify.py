@@ -131,16 +131,13 @@ def identify(
         _question_times(dynamics, each)
     unknowns += reader.read_starts(records)
     problem = FitProblem(dynamics, records, unknowns)
-    try:
-        _check_counts(problem)
-        found = search_from_places(problem, reader.read_noise(noise or {}, problem.channels), loss, most_steps, starts)
-        facts = {
-            "derivatives": problem.derivatives, "steps": found.steps, "runs": problem.runs_made,
-            "starts": found.starts, "best_start": found.best,
-        }  # fmt: skip
-        at_edge = problem.find_edge(found.x, found.jacobian, found.residuals)
-    finally:
-        problem.close()
+    _check_counts(problem)
+    found = search_from_places(problem, reader.read_noise(noise or {}, problem.channels), loss, most_steps, starts)
+    facts = {
+        "derivatives": problem.derivatives, "steps": found.steps, "runs": problem.runs_made, "starts": found.starts,
+        "best_start": found.best,
+    }  # fmt: skip
+    at_edge = problem.find_edge(found.x, found.jacobian, found.residuals)
     robust = None if loss == "linear" else (_weights(loss, found.residuals), found.residuals)
     confidence = find_confidence(unknowns, found.x, found.jacobian, robust)
     fit = Fit(
@@ -360,17 +357,14 @@ def _check_records(
     for record in reader.read(check, None):
         record = replace(record, values={**record.values, **values})
         problem = FitProblem(reader.dynamics, [record], reader.read_starts([record]))
-        try:
-            if problem.unknowns:
-                found = search(problem, noise, loss, most_steps)
-            else:
-                run = problem.make_run(0, np.zeros(0))
-                if run is None:
-                    raise Error(f"check: {problem.last_failure}")
-                found = Found(np.zeros(0), np.zeros(0), np.zeros((0, 0)), noise, (run,), (), 0, "")
-            yield from _describe(problem, found)
-        finally:
-            problem.close()
+        if problem.unknowns:
+            found = search(problem, noise, loss, most_steps)
+        else:
+            run = problem.make_run(0, np.zeros(0))
+            if run is None:
+                raise Error(f"check: {problem.last_failure}")
+            found = Found(np.zeros(0), np.zeros(0), np.zeros((0, 0)), noise, (run,), (), 0, "")
+        yield from _describe(problem, found)
 
 
 def _weights(loss: str, residuals: Array) -> Array:
