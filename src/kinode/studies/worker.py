@@ -30,7 +30,7 @@ from kinode.studies.axes import label_axes, read_axes, read_models, read_table
 from kinode.studies.batch import Batch
 from kinode.studies.design import Design, list_rows, make_design
 from kinode.studies.fast.fast_runs import FastRuns
-from kinode.studies.kept_results import Kept, keeps_courses, read_all_kept
+from kinode.studies.kept_results import Kept, read_all_kept
 from kinode.studies.run_rows import RowMaker, RunRow, Values, check_names, fail_row
 from kinode.tasks.simulate import RunTask, check_fields, find_begin, read_task
 
@@ -73,7 +73,7 @@ def _find_times(
 ) -> tuple[Array, dict[str, Any]]:
     """The times of what is kept over time, and the fields that ask for them."""
     kept = read_all_kept(dynamics.system, keep, 0)
-    if not keeps_courses(kept):
+    if not any(each.size for each in kept):
         return np.zeros(0), fields
     varying = [name for name in ("until", "t0") if name in design.roles]
     if varying:

@@ -7,7 +7,7 @@ import kinode as kn
 from kinode.studies.fast import fast_runs
 from kinode.studies.fast.fast_loops import reduce_rows
 from kinode.studies.fast.fast_runs import FastRuns
-from kinode.studies.fast.run_measures import RunMeasures
+from kinode.studies.fast.run_measures import RowTimes, RunMeasures
 from kinode.studies.worker import DONE, make_chunk, set_up_study
 
 HARD_TO_MOVE = """
@@ -132,7 +132,7 @@ def test_peaks_in_python_and_in_machine_code(values):
         f"elbow.q|{by}" for by in ("peak", "least", "final", "time_of_peak")])[0]  # fmt: skip
     measures, t = RunMeasures(arm, worker.kept), np.arange(len(y), dtype=float)
     measuring, rows = measures.open(), np.hstack([np.zeros((len(y), 1)), y[:, 1:], np.zeros((len(y), 2))])
-    expected = [each.reduce(t, rows[:, 1]) for each in worker.kept]
+    expected = [each.take(RowTimes(t), {each.quantity: rows[:, 1]}) for each in worker.kept]
     for call in (measuring._call, reduce_rows):
         measuring._call = call
         assert np.array_equal(measuring.measure(t, rows, arm.parameters, arm.inputs), expected, equal_nan=True)
@@ -142,5 +142,5 @@ def test_peaks_in_python_and_in_machine_code(values):
     memory = measuring._memory
     memory.table = fast_runs.ints_of(np.array([0, 0, 2, 0, 0, 0, 2, 1, 0, 0, 2, 2, 0, 0, 2, 3], dtype=np.int64))
     wide = np.hstack([vector, np.zeros((len(y), 2))])
-    expected = [each.reduce(t, sizes) for each in worker.kept]
+    expected = [each.take(RowTimes(t), {each.quantity: sizes}) for each in worker.kept]
     assert np.array_equal(measuring.measure(t, wide, arm.parameters, arm.inputs), expected, equal_nan=True)

@@ -32,7 +32,7 @@ from kinode.results.run_quantities import EQUAL_PEAKS
 from kinode.structure.state_layout import EvaluationPoint
 from kinode.studies.fast import fast_loops
 from kinode.studies.fast.fast_loops import ReduceMemory, RowKernel
-from kinode.studies.kept_results import Kept, Reduction
+from kinode.studies.kept_results import Kept
 
 COMPILED = {"peak": 0, "least": 1, "final": 2, "time_of_peak": 3}
 """Reducers of the compiled loop, by their codes there."""
@@ -99,7 +99,7 @@ class RunMeasures:
 
     def _find_entry(self, kept: Kept, names: Mapping[str, QuantityName]) -> tuple[int, int, int, int] | None:
         """The row of the loop's table; None for what is reduced in Python."""
-        if not isinstance(kept, Reduction) or kept.by not in COMPILED or kept.quantity not in names:
+        if kept.by not in COMPILED or kept.quantity not in names:
             return None
         stored = self._stored[kept.quantity]
         if stored is not None:
