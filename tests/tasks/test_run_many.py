@@ -17,7 +17,7 @@ from kinode.ode import compiled_loops
 from kinode.ode.integrate import integrate
 from kinode.simulation.solver import Options, Solver
 from kinode.structure.loop_closure import rows_serve
-from kinode.studies import run_rows
+from kinode.studies import batch
 from kinode.studies.batch import refined_order, run_many
 
 # Model, what varies, how far it runs, what is kept: trees with loads, events, loops, circuits, fixed steps and BDF.
@@ -336,7 +336,7 @@ def test_rows_that_one_run_chooses_are_kept_from_the_others(monkeypatch):
     dynamics, of = kn.compile(table()), "board.velocity|peak"
     own, other = dynamics.closure.rows, find_other_rows(dynamics)
     plain = run_many(dynamics, [{}, {}], 0.2, of=of).wait()
-    find_begin, chosen = run_rows.find_begin, []
+    find_begin, chosen = batch.find_begin, []
 
     def choose_other(task, *arguments):
         begin = find_begin(task, *arguments)
@@ -345,7 +345,7 @@ def test_rows_that_one_run_chooses_are_kept_from_the_others(monkeypatch):
             task.dynamics.start.use_rows(other)
         return begin
 
-    monkeypatch.setattr(run_rows, "find_begin", choose_other)
+    monkeypatch.setattr(batch, "find_begin", choose_other)
     rows = run_many(dynamics, [{}, {}], 0.2, of=of, threads=1).wait()
     assert chosen == [other]
     assert dynamics.closure.rows == own

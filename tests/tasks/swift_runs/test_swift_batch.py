@@ -6,9 +6,9 @@ import pytest
 import kinode as kn
 from kinode.studies.fast import fast_runs
 from kinode.studies.fast.fast_loops import reduce_rows
-from kinode.studies.fast.fast_runs import FastRuns
-from kinode.studies.fast.run_measures import RowTimes, RunMeasures
-from kinode.studies.worker import DONE, make_chunk, set_up_study
+from kinode.studies.fast.fast_runs import FastRuns, RowTimes, RunMeasures
+from kinode.studies.sweep import set_up_study
+from kinode.studies.worker import DONE, make_chunk
 
 HARD_TO_MOVE = """
 kinode: 1

@@ -12,21 +12,28 @@ caller makes each by itself, where it says why.
 from __future__ import annotations
 
 import ctypes
-from collections.abc import Callable, Iterator, Sequence
+import math
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import cache as remember
-from typing import Any, Protocol
+from threading import Lock
+from typing import Any, NamedTuple, Protocol
 
 import numpy as np
 
 from kinode.algebra.scalars import Array
-from kinode.dynamics.compiled_system import RECURSIVE_NAME
+from kinode.dynamics.compiled_system import RECURSIVE_NAME, Dynamics
+from kinode.dynamics.reactions.lost_values import is_shared
+from kinode.dynamics.state_batch import StoredColumns, find_stored, split_values
 from kinode.errors import Error
 from kinode.jit.code_cache import source_digest
 from kinode.jit.loop.memory import floats_of, ints_of
+from kinode.jit.machine_code import ARGUMENTS
 from kinode.kernels.kernel_options import Kernel
+from kinode.kernels.kernel_table import find_row
+from kinode.model.quantities import QuantityExpression, QuantityName, find_expression, find_quantity
 from kinode.model.system_checks import find_asking
-from kinode.ode.compiled_loops import CompiledLoop, Loop, find_source, load_loops
-from kinode.ode.input_table import VaryingInputs
+from kinode.ode.compiled_loops import CompiledLoop, find_source, load_loops
+from kinode.ode.input_table import Inputs, VaryingInputs, inputs_at
 from kinode.ode.integrate import PreparedRun, begin_run
 from kinode.ode.kernel_spec import KernelSpec
 from kinode.ode.loops.run_codes import Outcome
@@ -34,18 +41,29 @@ from kinode.ode.method_table import METHODS
 from kinode.ode.ode_arguments import count_steps
 from kinode.ode.rk4_batch import rk4_batch
 from kinode.ode.run import LoopRun
+from kinode.ode.run_events import provide_arrays
 from kinode.ode.stiff_takeover import WORTH_STEPS
+from kinode.results.run_quantities import EQUAL_PEAKS
 from kinode.simulation.run_arguments import find_output_times, read_seconds
 from kinode.simulation.run_checks import has_guards
 from kinode.simulation.run_length import EARLY, check_lengths
 from kinode.simulation.solver import Solver, check_span
 from kinode.simulation.time_events import find_common_times
 from kinode.simulation.watched_laws import find_watched
-from kinode.studies.batch import Team
-from kinode.studies.fast.fast_loops import IS_LONG, LEFT, MADE, ManyMemory, many_by
+from kinode.structure.state_layout import EvaluationPoint
+from kinode.studies.batch import RowMaker, Team, Values
+from kinode.studies.fast.fast_loops import (
+    IS_LONG,
+    LEFT,
+    MADE,
+    ManyMemory,
+    ReduceMemory,
+    RowKernel,
+    many_by,
+    reduce_rows,
+)
 from kinode.studies.fast.fast_starts import Starts, StartTable
-from kinode.studies.fast.run_measures import LOADING, RunMeasures
-from kinode.studies.run_rows import RowMaker, Values
+from kinode.studies.kept_results import Kept
 from kinode.tasks.simulate import RunTask
 
 LEAST_RUNS = 2
@@ -62,6 +80,12 @@ LEAST_GROUPS = 4
 """Groups of lanes that a thread takes at a time, at least, where there is memory for them."""
 BLOCK_BYTES = 32 << 20
 """States of runs in lanes that are kept at a time."""
+
+COMPILED = {"peak": 0, "least": 1, "final": 2, "time_of_peak": 3}
+"""Reducers of the compiled loop, by their codes there."""
+NO_ROWS = np.zeros((1, 1))
+LOADING = Lock()
+"""One thread at a time compiles a loop."""
 
 Put = Callable[[int, Sequence[Any]], None]
 """Given the number of a run and what is kept of it; threads call it, each for runs of its own."""
@@ -206,9 +230,19 @@ FIRST_NUMBERS = 1 << 19
 
 @remember
 def _load(name: str) -> CompiledLoop:
-    source = source_digest("ode/loops", "studies/fast")
-    find: Callable[[str], Loop] = lambda _: many_by(find_source(name))  # type: ignore[assignment,return-value]  # noqa: E731
-    return load_loops(source and f"{name} {source}", ("make_many",), find)["make_many"]
+    source, reduces = source_digest("ode/loops", "studies/fast"), name == "reduce_rows"
+    makes = "reduce_rows" if reduces else "make_many"
+
+    def find(_: str) -> Any:
+        return reduce_rows if reduces else many_by(find_source(name))
+
+    return load_loops(source and f"{name} {source}", (makes,), find)[makes]
+
+
+def _loop(name: str) -> CompiledLoop:
+    """The loop over runs with the main loop of that name, or "reduce_rows"."""
+    with LOADING:
+        return _load(name)
 
 
 class ManyRuns:
@@ -220,8 +254,7 @@ class ManyRuns:
         self._measuring = runs.measures.open() if varying else None
         """What measures runs whose inputs have to be found at each row."""
         self._leaves_stiff = runs.solver is not None and runs.solver.stiff_kernel is not None
-        with LOADING:
-            self._call = _load(prepared.loop_name)
+        self._call = _loop(prepared.loop_name)
         self._run: LoopRun | None = None
         self._t, self._y, self._out = np.empty(0), np.empty((0, 0)), np.empty((0, 0))
         self.memory.stop = ints_of(stop)
@@ -341,3 +374,152 @@ class LaneRuns:
                 return
             if failed < 0:
                 yield k, self.measuring.measure(solution.t, solution.y[k], starts.p[k], starts.inputs[k])
+
+
+class RowTimes(NamedTuple):
+    """The times of a run, which is all that reducers take from it."""
+
+    t: Array
+
+
+class RunMeasures:
+    """What is kept of each run, by where it comes from.
+
+    Parameters
+    ----------
+    dynamics : Dynamics
+        The compiled system.
+    kept : sequence of Kept
+        What is kept; ``serves`` tells whether it can be.
+    """
+
+    def __init__(self, dynamics: Dynamics, kept: Sequence[Kept]) -> None:
+        self.dynamics, self.kept = dynamics, tuple(kept)
+        system = dynamics.system
+        self._expressions: dict[str, QuantityExpression] = {}
+        names = dict[str, QuantityName]()
+        for text in dict.fromkeys(each.quantity for each in self.kept):
+            expression = find_expression(system, text)
+            if expression is not None:
+                self._expressions[text] = expression
+            for name in [text] if expression is None else expression.names:
+                names[name] = find_quantity(system, name)
+        self._stored = {text: find_stored(dynamics, name) for text, name in names.items()}
+        self._computed = [name for text, name in names.items() if self._stored[text] is None]
+        self._kernel = Kernel("evaluate", tuple(name.text for name in self._computed))
+        firsts = np.cumsum([0, *(math.prod(name.size) for name in self._computed)]).tolist()
+        self._starts = dict(zip((name.text for name in self._computed), firsts))
+        self._table = [self._find_entry(each, names) for each in self.kept]
+        self.in_loop = [k for k, entry in enumerate(self._table) if entry is not None]
+        """What the compiled loop reduces; the rest is reduced in Python."""
+        self.in_python = [k for k, entry in enumerate(self._table) if entry is None]
+
+    @staticmethod
+    def serves(dynamics: Dynamics, kept: Sequence[Kept]) -> bool:
+        """Whether states and quantities by name are all that is needed."""
+        return all(each.quantity for each in kept) and all(
+            _is_plain(dynamics, name) for each in kept for name in _find_names(dynamics, each.quantity)
+        )
+
+    def _find_entry(self, kept: Kept, names: Mapping[str, QuantityName]) -> tuple[int, int, int, int] | None:
+        """The row of the loop's table; None for what is reduced in Python."""
+        if kept.by not in COMPILED or kept.quantity not in names:
+            return None
+        stored = self._stored[kept.quantity]
+        if stored is not None:
+            width = stored.columns.stop - stored.columns.start if stored.vector else 0
+            return 0, stored.columns.start, width, COMPILED[kept.by]
+        size = names[kept.quantity].size
+        return 1, self._starts[kept.quantity], math.prod(size) if size else 0, COMPILED[kept.by]
+
+    def open(self) -> Measuring:
+        """The measuring of one thread."""
+        return Measuring(self)
+
+    def evaluate(self, t: Array, y: Array, p: Array, inputs: Inputs) -> Array:
+        """The computed quantities at the states of a run, side by side."""
+        if not self._computed:
+            return NO_ROWS
+        q, u, z = self.dynamics.topology.layout.split(y)
+        return self.dynamics.kernels.call(self._kernel, EvaluationPoint(t, q, u, z, p, inputs_at(inputs, t)))
+
+    def compose(self, reduced: Array, t: Array, y: Array, out: Array) -> list[Any]:
+        """What is kept of a run: what the loop has reduced, and what the reducers in Python give."""
+        kept: list[Any] = [None] * len(self.kept)
+        for k, value in zip(self.in_loop, reduced.tolist()):
+            kept[k] = value
+        if not self.in_python:
+            return kept
+        values = dict(split_values(out, self._computed)) if self._computed else {}
+        values |= {text: _pick(y, where) for text, where in self._stored.items() if where is not None}
+        for text, expression in self._expressions.items():
+            values[text] = expression.evaluate(self.dynamics.system, values, len(t))
+        for k in self.in_python:
+            kept[k] = self.kept[k].take(RowTimes(t), values)  # type: ignore[arg-type]
+        return kept
+
+    @property
+    def table(self) -> Array:
+        """The table of the compiled loop."""
+        return np.array([entry for entry in self._table if entry is not None], dtype=np.int64).reshape(-1)
+
+    @property
+    def is_computing(self) -> bool:
+        """Whether something is to be computed from the states."""
+        return bool(self._computed)
+
+    def lay_out(self, kernel: RowKernel, reduce: ReduceMemory) -> None:
+        """Give a compiled loop the kernel of the quantities, and the table of reductions."""
+        topology, lanes = self.dynamics.topology, self.dynamics.kernels.lanes
+        if self._computed:
+            code = self.dynamics.kernels.machine(self._kernel, lanes if find_row(self._kernel).lanes else 1)
+            kernel.address, kernel.lanes, kernel.n_out = code.address, code.lanes, code.sizes["out"]
+            kernel.n_q, kernel.n_u, kernel.n_z = topology.n_q, topology.n_u, topology.n_z
+            for name, array in zip(ARGUMENTS, provide_arrays(*(max(1, code.sizes[n]) * code.lanes for n in ARGUMENTS))):
+                setattr(kernel, name, floats_of(array))
+        reduce.count, reduce.equal = len(self.in_loop), 1.0 - EQUAL_PEAKS
+        count = reduce.count + 1
+        reduce.table = ints_of(np.append(self.table, 0))
+        reduce.results, reduce.largest, reduce.least = (floats_of(np.zeros(count)) for _ in range(3))
+        reduce.peak_row, reduce.known = (ints_of(np.zeros(count, dtype=np.int64)) for _ in range(2))
+
+
+class Measuring:
+    """Measures one run after another, in memory of its own."""
+
+    def __init__(self, measures: RunMeasures) -> None:
+        self.measures, self._call, self._memory = measures, _loop("reduce_rows"), ReduceMemory()
+        measures.lay_out(RowKernel(), self._memory)
+        self._results = np.zeros(len(measures.in_loop) + 1)
+        self._memory.results = floats_of(self._results)
+
+    def measure(self, t: Array, y: Array, p: Array, inputs: Inputs) -> list[Any] | None:
+        """What is kept of a run, in the order of what was asked for; None for one that is to be made by itself."""
+        measures, memory = self.measures, self._memory
+        try:
+            out = measures.evaluate(t, y, p, inputs)
+            if measures.in_loop:
+                memory.rows, memory.y_width, memory.out_width = len(t), y.shape[1], out.shape[1]
+                memory.t, memory.y, memory.out = floats_of(t), floats_of(y), floats_of(out)
+                self._call(memory)
+            return measures.compose(self._results, t, y, out)
+        except Exception:  # it comes again in the run by itself, which says it
+            return None
+
+
+def _pick(y: Array, where: StoredColumns) -> Array:
+    return y[:, where.columns] if where.vector else y[:, where.columns.start]
+
+
+def _find_names(dynamics: Dynamics, text: str) -> Sequence[str]:
+    expression = find_expression(dynamics.system, text)
+    return (text,) if expression is None else expression.names
+
+
+def _is_plain(dynamics: Dynamics, text: str) -> bool:
+    """Whether a quantity is a state, or the result of a kernel at a state as it is."""
+    name = find_quantity(dynamics.system, text)
+    if name.sort in ("time", "parameter", "input") or is_shared(dynamics, name):
+        return False
+    turns = name.quantity == "q" and name.owner in dynamics.topology.cut_names  # made continuous along a run
+    return find_stored(dynamics, name) is not None or not turns

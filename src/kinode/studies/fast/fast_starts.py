@@ -27,7 +27,7 @@ from kinode.model.system_checks import check_parameters
 from kinode.ode.input_table import Inputs, VaryingInputs, inputs_at, split_inputs
 from kinode.simulation.solver import check_start
 from kinode.structure.state_layout import EvaluationPoint
-from kinode.studies.run_rows import RowMaker, Values, split_values
+from kinode.studies.batch import RowMaker, Values, split_values
 from kinode.tasks.simulate import RunStart
 
 

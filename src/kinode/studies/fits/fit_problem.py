@@ -22,8 +22,8 @@ from kinode.jit.kernel_call import alone
 from kinode.jit.threads import share
 from kinode.results.sensitivity import all_sensitivities
 from kinode.results.trajectory import Trajectory
+from kinode.studies.batch import RowMaker, split_values
 from kinode.studies.fits.measured_records import Record
-from kinode.studies.run_rows import RowMaker, split_values
 from kinode.tasks.simulate import compute_run, find_columns
 
 SENSITIVITIES = "sensitivities"

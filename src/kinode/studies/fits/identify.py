@@ -25,11 +25,11 @@ from kinode.model.system import System
 from kinode.ode.input_table import inputs_at
 from kinode.simulation.input_courses import read_courses, read_run_inputs
 from kinode.simulation.run_arguments import find_model
+from kinode.studies.batch import RowMaker, check_names, read_value
 from kinode.studies.fits.fit_problem import FitProblem, FitRecord, FreeNumber
 from kinode.studies.fits.fit_result import Fit, FittedRecord
 from kinode.studies.fits.fit_search import LOSSES, Found, find_confidence, search, search_from_places
 from kinode.studies.fits.measured_records import Record, read_channel, read_course_of, read_records, read_unit
-from kinode.studies.run_rows import RowMaker, check_names, read_value
 from kinode.tasks.linearize import linearize_at
 from kinode.tasks.simulate import read_task
 

@@ -18,9 +18,8 @@ import numpy as np
 
 from kinode.errors import ArgumentError
 from kinode.model.base.fields import short
-from kinode.studies.batch import refined_order, run_many
+from kinode.studies.batch import RunRow, read_value, refined_order, run_many
 from kinode.studies.kept_results import BY_SIZE, read_reduction
-from kinode.studies.run_rows import RunRow, read_value
 from kinode.studio.live.changing_run import ChangingRun, ChosenRun
 from kinode.studio.server.session import Client
 
