@@ -116,8 +116,7 @@ def _read_model_axis(values: Sequence[Any], names: Sequence[str]) -> Axis:
 
 
 def _is_value(dynamics: Dynamics, name: str) -> bool:
-    split = split_values(dynamics, {name: 0.0})
-    return bool(split.parameters or split.inputs)
+    return not split_values(dynamics, {name: 0.0})[2]
 
 
 def _read_field(dynamics: Dynamics, name: str, values: Any) -> Axis:

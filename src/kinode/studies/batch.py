@@ -48,23 +48,15 @@ from kinode.tasks.simulate import RunStart, RunTask, check_fields, compute_run, 
 Values = Mapping[str, Any]
 
 
-@dataclass(frozen=True)
-class SplitValues:
-    """The values of one run by what they are."""
-
-    parameters: dict[str, Any]
-    inputs: dict[str, Any]
-    start: dict[str, Any]
-
-
-def split_values(dynamics: Dynamics, values: Values) -> SplitValues:
+def split_values(dynamics: Dynamics, values: Values) -> tuple[dict[str, Any], dict[str, Any], dict[str, Any]]:
     """Values by name as parameters, live numbers among them, inputs and, what remains, initial values."""
-    topology, split = dynamics.arguments.topology, SplitValues({}, {}, {})
+    parameters, inputs, start = dict[str, Any](), dict[str, Any](), dict[str, Any]()
+    topology = dynamics.arguments.topology
     for name, value in values.items():
         is_parameter = name in dynamics.system.parameters or name in topology.parameters or _is_live(dynamics, name)
-        of = split.parameters if is_parameter else split.inputs if name in topology.inputs else split.start
+        of = parameters if is_parameter else inputs if name in topology.inputs else start
         of[name] = value
-    return split
+    return parameters, inputs, start
 
 
 def _is_live(dynamics: Dynamics, name: str) -> bool:
@@ -78,7 +70,7 @@ def check_names(dynamics: Dynamics, values: Values) -> None:
         if name in dynamics.live and dynamics.live[name].structural:
             reason = dynamics.live[name].reason
             raise ArgumentError(f"{name}: other values need a new compilation: {reason}")
-    for name, value in split_values(dynamics, values).start.items():
+    for name, value in split_values(dynamics, values)[2].items():
         try:
             read_initial_values(dynamics.arguments, {name: value}, dynamics.system.nominal)
         except (LawError, UnitError):
@@ -106,14 +98,14 @@ def read_sets(values: Sequence[Values] | Mapping[str, Any]) -> list[dict[str, An
 
 def read_value(dynamics: Dynamics, name: str, value: Any) -> float:
     """One value of a parameter, an input or a coordinate, in SI units; a text may have a unit."""
-    split, read = split_values(dynamics, {name: value}), dynamics.arguments
-    if split.parameters:
-        vector = read.read_parameters(split.parameters)
+    (parameters, inputs, start), read = split_values(dynamics, {name: value}), dynamics.arguments
+    if parameters:
+        vector = read.read_parameters(parameters)
         place = dynamics.live[name].parameter if _is_live(dynamics, name) else name
         return float(vector[list(read.topology.parameters).index(place)])
-    if split.inputs:
-        return float(read.read_inputs(split.inputs)[list(read.topology.inputs).index(name)])
-    check_names(dynamics, split.start)
+    if inputs:
+        return float(read.read_inputs(inputs)[list(read.topology.inputs).index(name)])
+    check_names(dynamics, start)
     return read.read_number(name, value)
 
 
@@ -168,7 +160,7 @@ class RowMaker:
     def check(self, values: Values) -> None:
         """Raise for initial values beside a start that is not given by name."""
         by_name = self.start is None or isinstance(self.start, Mapping)
-        names = split_values(self.task.dynamics, values).start
+        names = split_values(self.task.dynamics, values)[2]
         if names and not by_name:
             name = next(iter(names))
             raise ArgumentError(f"start: {name} is to vary, and the start is a whole state: give its values by name")
@@ -197,10 +189,9 @@ class RowMaker:
     def find_start(self, values: Values) -> tuple[RunStart, Array, Inputs]:
         """The start of a run, with its parameters and inputs."""
         dynamics = self.task.dynamics
-        split = split_values(dynamics, values)
-        p = read_row(dynamics, "p", split.parameters or None)
-        inputs = read_run_inputs(dynamics, split.inputs or None)
-        start = {**(self.start or {}), **split.start} if split.start else self.start
+        parameters, given, initial = split_values(dynamics, values)
+        p, inputs = read_row(dynamics, "p", parameters or None), read_run_inputs(dynamics, given or None)
+        start = {**(self.start or {}), **initial} if initial else self.start
         return self._begin(start, p, inputs), p, inputs
 
     def _begin(self, start: Any, p: Array, inputs: Inputs) -> RunStart:

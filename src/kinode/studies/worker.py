@@ -143,10 +143,9 @@ class StudyWorker:
     def make(self, index: int, values: Values, progress: Callable[[float], Any] | None = None) -> RunRow | None:
         """The row of a run; None for a run that ``progress`` stopped."""
         try:
-            row = self._maker(*self._find_key(values)).make(index, self._own(values), progress)
+            return self._maker(*self._find_key(values)).make(index, self._own(values), progress)
         except Error as error:  # of the fields
             return fail_row(index, values, self.kept, str(error))
-        return None if row is None else RunRow(index, values, row.status, row.message, row.results, row.notes)
 
     def group(self, sets: Sequence[Values]) -> list[tuple[RowMaker, list[tuple[int, Values]]]]:
         """The runs of each model with the same fields, as number and values of its own; wrong fields are left out."""

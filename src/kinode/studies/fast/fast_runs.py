@@ -16,14 +16,14 @@ import math
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import cache as remember
 from threading import Lock
-from typing import Any, NamedTuple, Protocol
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from kinode.algebra.scalars import Array
 from kinode.dynamics.compiled_system import RECURSIVE_NAME, Dynamics
 from kinode.dynamics.reactions.lost_values import is_shared
-from kinode.dynamics.state_batch import StoredColumns, find_stored, split_values
+from kinode.dynamics.state_batch import find_stored, split_values
 from kinode.errors import Error
 from kinode.jit.code_cache import source_digest
 from kinode.jit.loop.memory import floats_of, ints_of
@@ -89,13 +89,6 @@ LOADING = Lock()
 
 Put = Callable[[int, Sequence[Any]], None]
 """Given the number of a run and what is kept of it; threads call it, each for runs of its own."""
-
-
-class RunLoop(Protocol):
-    """A compiled loop that makes several runs, with the memory of one thread."""
-
-    def make(self, starts: Starts) -> Iterator[tuple[int, list[Any] | None]]:
-        """The places of the runs that it makes, and what is kept of each; None for what only a run by itself tells."""
 
 
 class FastRuns:
@@ -180,7 +173,7 @@ class FastRuns:
     def _open(self, team: Team, put: Put) -> Callable[[slice], None]:
         """What makes a piece of the runs in one thread."""
         stop, prepared = team.stop, self.prepared
-        loop: RunLoop = LaneRuns(self, stop) if prepared is None else ManyRuns(prepared, self, stop)
+        loop = LaneRuns(self, stop) if prepared is None else ManyRuns(prepared, self, stop)
         has_frames = bool(self.dynamics.system.frames)
 
         def make(piece: slice) -> None:
@@ -451,17 +444,16 @@ class RunMeasures:
         if not self.in_python:
             return kept
         values = dict(split_values(out, self._computed)) if self._computed else {}
-        values |= {text: _pick(y, where) for text, where in self._stored.items() if where is not None}
+        values |= {
+            text: y[:, where.columns if where.vector else where.columns.start]
+            for text, where in self._stored.items()
+            if where is not None
+        }
         for text, expression in self._expressions.items():
             values[text] = expression.evaluate(self.dynamics.system, values, len(t))
         for k in self.in_python:
             kept[k] = self.kept[k].take(RowTimes(t), values)  # type: ignore[arg-type]
         return kept
-
-    @property
-    def table(self) -> Array:
-        """The table of the compiled loop."""
-        return np.array([entry for entry in self._table if entry is not None], dtype=np.int64).reshape(-1)
 
     @property
     def is_computing(self) -> bool:
@@ -479,7 +471,8 @@ class RunMeasures:
                 setattr(kernel, name, floats_of(array))
         reduce.count, reduce.equal = len(self.in_loop), 1.0 - EQUAL_PEAKS
         count = reduce.count + 1
-        reduce.table = ints_of(np.append(self.table, 0))
+        entries = [number for entry in self._table if entry is not None for number in entry]
+        reduce.table = ints_of(np.array([*entries, 0], dtype=np.int64))
         reduce.results, reduce.largest, reduce.least = (floats_of(np.zeros(count)) for _ in range(3))
         reduce.peak_row, reduce.known = (ints_of(np.zeros(count, dtype=np.int64)) for _ in range(2))
 
@@ -505,10 +498,6 @@ class Measuring:
             return measures.compose(self._results, t, y, out)
         except Exception:  # it comes again in the run by itself, which says it
             return None
-
-
-def _pick(y: Array, where: StoredColumns) -> Array:
-    return y[:, where.columns] if where.vector else y[:, where.columns.start]
 
 
 def _find_names(dynamics: Dynamics, text: str) -> Sequence[str]:

@@ -85,10 +85,10 @@ class StartTable:
         self.usable = self.begin.dynamics is self.dynamics and not self.begin.notices
         """Whether the start of that run says nothing."""
         self.values, self.varying = values, varying
-        split = split_values(self.dynamics, {name: values[name] for name in varying})
-        self.parameters = {name: self._find_place(name) for name in split.parameters}
-        self.entries = {name: self.dynamics.topology.inputs.index(name) for name in split.inputs}
-        self.initial = tuple(split.start)
+        parameters, entries, initial = split_values(self.dynamics, {name: values[name] for name in varying})
+        self.parameters = {name: self._find_place(name) for name in parameters}
+        self.entries = {name: self.dynamics.topology.inputs.index(name) for name in entries}
+        self.initial = tuple(initial)
         self.changed = self._find_changed()
         self.rows_are_read = None not in self.parameters.values() and (
             not self.entries or not isinstance(self.inputs, VaryingInputs)
@@ -204,7 +204,7 @@ class StartTable:
     def _place(self, y: Array, columns: dict[str, list[Any]], p: Array, inputs: Inputs) -> None:
         """Put initial values into their columns, and let following states follow."""
         dynamics = self.dynamics
-        given = {**(self.maker.start or {}), **split_values(dynamics, self.values).start}
+        given = {**(self.maker.start or {}), **split_values(dynamics, self.values)[2]}
         requested = read_initial_values(dynamics.arguments, given, dynamics.arguments.resolver(self.p))
         y[:, dynamics.topology.layout.role_slices["z"]] = requested.z
         for name in self.initial:

@@ -215,7 +215,7 @@ class FitProblem:
         names = [unknown.name for unknown in self.unknowns if unknown.record in (None, k)]
         with alone():
             begin, p, inputs = each.maker.find_start(values)
-            start = {**(each.maker.start or {}), **split_values(self.dynamics, values).start}
+            start = {**(each.maker.start or {}), **split_values(self.dynamics, values)[2]}
             columns = find_columns(each.maker.task, begin, names, start or None, p, inputs)
             run = compute_run(each.maker.task, begin, p, inputs, False, columns)
             self.runs_made += 1

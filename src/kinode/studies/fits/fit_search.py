@@ -296,18 +296,10 @@ class Unshown:
         return f"{alone}: a change of {changes} hardly changes the motion"
 
 
-@dataclass(frozen=True, eq=False)
-class Confidence:
-    """Covariance of the unknowns, infinite for those that are not shown, and these."""
-
-    covariance: Array
-    unshown: tuple[Unshown, ...]
-
-
 def find_confidence(
     unknowns: Sequence[FreeNumber], x: Array, jacobian: Array, robust: tuple[Array, Array] | None = None
-) -> Confidence:
-    """The covariance from derivatives of residuals in units of the noise.
+) -> tuple[Array, tuple[Unshown, ...]]:
+    """The covariance from derivatives of residuals in units of the noise, infinite for what is not shown; and that.
 
     ``robust`` are, of a robust loss, the weights of the residuals and the residuals: the covariance is then that of the
     weighted equations (the sandwich of Huber).
@@ -327,7 +319,7 @@ def find_confidence(
     hidden = (np.abs(Vt[~shown]) > PART).any(axis=0) if len(unshown) else np.zeros(len(unknowns), dtype=bool)
     covariance[hidden, :] = covariance[:, hidden] = math.nan
     covariance[hidden, hidden] = math.inf
-    return Confidence(covariance, unshown)
+    return covariance, unshown
 
 
 def _name_direction(unknowns: Sequence[FreeNumber], v: Array) -> Unshown:

@@ -139,9 +139,9 @@ def identify(
     }  # fmt: skip
     at_edge = problem.find_edge(found.x, found.jacobian, found.residuals)
     robust = None if loss == "linear" else (_weights(loss, found.residuals), found.residuals)
-    confidence = find_confidence(unknowns, found.x, found.jacobian, robust)
+    covariance, unshown = find_confidence(unknowns, found.x, found.jacobian, robust)
     fit = Fit(
-        dynamics, tuple(unknowns), found.x, confidence.covariance, confidence.unshown, dict(found.noise),
+        dynamics, tuple(unknowns), found.x, covariance, unshown, dict(found.noise),
         tuple(_describe(problem, found)), len(found.residuals), set(noise or {}) >= set(problem.channels),
         tuple(unknowns[k].name for k in found.at_bound),
         tuple(_check_records(reader, check, dict(zip(names, found.x)), found.noise, loss, most_steps)), {},
