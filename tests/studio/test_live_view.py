@@ -4,10 +4,10 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from background_runs import run_many
 from live_page import LivePage
 
 import kinode as kn
-from kinode.studies.batch import run_many
 from kinode.studio.live import response_curves
 from kinode.studio.live.live_view import LiveView
 

@@ -5,7 +5,7 @@ one space, so that a flat mapping says it: ``{"stiffness": 250, "elbow.q": "30 d
 ``kn.simulate`` makes of the same compiled system and values, bit for bit.  Whatever goes wrong in it is a row that says
 so, and leaves the other runs alone.
 
-    batch = run_many(dynamics, [{"stiffness": 200}, {"stiffness": 250}], 5.0, of=["elbow.reaction.force|peak"])
+    batch = Batch(maker.make, [{"stiffness": 200}, {"stiffness": 250}], range(2), threads=2)
     for row in batch: ...          # as they come
     batch.cancel(); batch.pause(); batch.resume(); batch.wait()
 
@@ -36,14 +36,12 @@ from kinode.dynamics.direct_calls import forget_builtins
 from kinode.dynamics.starts.initial_values import read_initial_values
 from kinode.errors import ArgumentError, Error, LawError, UnitError
 from kinode.jit.kernel_call import alone
-from kinode.jit.threads import processors
-from kinode.model.base.fields import short
 from kinode.ode.input_table import Inputs
 from kinode.results.trajectory import Trajectory
 from kinode.simulation.input_courses import read_run_inputs
 from kinode.simulation.run_arguments import read_row
-from kinode.studies.kept_results import Kept, read_reduction, reduce_run
-from kinode.tasks.simulate import RunStart, RunTask, check_fields, compute_run, find_begin, read_task
+from kinode.studies.kept_results import Kept, reduce_run
+from kinode.tasks.simulate import RunStart, RunTask, compute_run, find_begin
 
 Values = Mapping[str, Any]
 
@@ -77,23 +75,6 @@ def check_names(dynamics: Dynamics, values: Values) -> None:
             raise  # the name is known, and its value cannot be read
         except Error as error:
             raise ArgumentError(f"{name}: neither a parameter nor an input nor an initial value: {error}") from None
-
-
-def read_sets(values: Sequence[Values] | Mapping[str, Any]) -> list[dict[str, Any]]:
-    """One mapping for each run, from a sequence of them, or from a table of columns by name."""
-    if isinstance(values, Mapping):
-        lengths = {name: np.size(column) for name, column in values.items()}
-        if len(set(lengths.values())) > 1:
-            each = ", ".join(f"{name} {length}" for name, length in lengths.items())
-            raise ArgumentError(f"values: the columns of a table have the same length, not {each}")
-        columns = [list(np.atleast_1d(np.asarray(column)).tolist()) for column in values.values()]
-        return [dict(zip(values, row, strict=True)) for row in zip(*columns, strict=True)]
-    sets = []
-    for row in values:
-        if not isinstance(row, Mapping):
-            raise ArgumentError(f"values: a mapping of names to values is expected for each run, not {short(row)}")
-        sets.append(dict(row))
-    return sets
 
 
 def read_value(dynamics: Dynamics, name: str, value: Any) -> float:
@@ -453,83 +434,6 @@ def _cancel_all() -> None:
     for team in list(_OPEN):
         team.cancel()
         team.join(EXIT_WAIT)
-
-
-def run_many(
-    dynamics: Dynamics, values: Sequence[Values] | Mapping[str, Any], until: Any = None, *,
-    of: str | Sequence[str], start: Any = None, order: Sequence[int] | None = None, threads: int | None = None,
-    on_row: Callable[[RunRow], Any] | None = None, **fields: Any,
-) -> Batch:  # fmt: skip
-    """Run a compiled system with many sets of values, in the background.
-
-    Parameters
-    ----------
-    dynamics : Dynamics
-        The compiled system.
-    values : sequence of mapping, or mapping of str to sequence
-        For each run its values of parameters, inputs and initial values by name; or a table of columns by name.
-    until : float or str, optional
-        End in s, or text with a unit.
-    of : str or sequence of str
-        What is kept of each run: a quantity or an expression, and after a bar peak, least, mean, rms, final or
-        time_of_peak.
-    start : mapping, State, Assembly, Equilibrium or Trajectory, optional
-        The start that all runs have in common.
-    order : sequence of int, optional
-        In which order the runs are made; by default that of ``values``.
-    threads : int, optional
-        How many runs at a time; by default one for each processor.
-    on_row : function, optional
-        Called with each row as it comes, in the thread that made it, one after the other.
-    **fields
-        As in ``kn.simulate``: t0, times, samples, every, method, step, rtol, atol, stop_when, max_step.
-
-    Returns
-    -------
-    Batch
-        Iterating gives the rows as they come; ``wait()`` gives all, ``cancel()``, ``pause()`` and ``resume()`` control
-        it.
-
-    Raises
-    ------
-    ArgumentError
-        A name or a field is wrong.  What is wrong with the values of one run is said in its row.
-
-    Examples
-    --------
-    >>> from kinode.studies.batch import run_many
-    >>> dynamics = kn.compile(kn.load("examples/double_pendulum.yaml"))
-    >>> batch = run_many(dynamics, {"elbow.q": [0.0, 0.5, 1.0]}, 0.5, of="elbow.reaction.force|peak")
-    >>> [row.status for row in batch.wait()]
-    ['done', 'done', 'done']
-    """
-    if not isinstance(dynamics, Dynamics):
-        raise ArgumentError(f"run_many: a compiled system is expected, not {type(dynamics).__name__}; see kn.compile")
-    check_fields("run_many", fields)
-    task, sets = read_task(dynamics, until, **fields), read_sets(values)
-    texts = [of] if isinstance(of, str) else list(of)
-    maker = RowMaker(task, start, [read_reduction(dynamics.system, text) for text in texts])
-    names = {name: row[name] for row in reversed(sets) for name in row}
-    check_names(dynamics, names)
-    maker.check(names)
-    dynamics.start.settle()
-    return Batch(maker.make, sets, _check_order(order, len(sets)), _check_threads(threads), on_row)
-
-
-def _check_order(order: Sequence[int] | None, count: int) -> Sequence[int]:
-    if order is None:
-        return range(count)
-    if sorted(order) != list(range(count)):
-        raise ArgumentError(f"order: each of the numbers 0 to {count - 1} once is expected")
-    return order
-
-
-def _check_threads(threads: int | None) -> int:
-    if threads is None:
-        return processors()
-    if isinstance(threads, bool) or not isinstance(threads, int) or threads < 1:
-        raise ArgumentError(f"threads: a number of threads from 1 is expected, not {threads!r}")
-    return threads
 
 
 def refined_order(count: int) -> list[int]:

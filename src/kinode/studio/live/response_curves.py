@@ -18,8 +18,9 @@ import numpy as np
 
 from kinode.errors import ArgumentError
 from kinode.model.base.fields import short
-from kinode.studies.batch import RunRow, read_value, refined_order, run_many
+from kinode.studies.batch import Batch, RunRow, read_value, refined_order
 from kinode.studies.kept_results import BY_SIZE, read_reduction
+from kinode.studies.sweep import set_up_study
 from kinode.studio.live.changing_run import ChangingRun, ChosenRun
 from kinode.studio.server.session import Client
 
@@ -122,12 +123,14 @@ class _PushedCurve:
             raise ArgumentError(f"low, high: two different values of {name} are expected, not {given}")
         self.values: list[float] = np.linspace(low, high, fields["points"]).tolist()
         fixed = {**chosen.setting.parameters, **model.split(choice.values)[1]}
-        self.batch = run_many(
-            dynamics, [{**fixed, name: value} for value in self.values], choice.until, of=self._reduction.text,
+        worker, _ = set_up_study(
+            dynamics, {name: self.values}, choice.until, keep=self._reduction.text,
+            parameters={key: value for key, value in fixed.items() if key != name},
             start={key: value for key, value in choice.start.items() if key != name} or None,
-            order=refined_order(len(self.values)), threads=THREADS, on_row=self._tell,
             times=model.task(dynamics, choice.until).requested["times"], **model.options,
         )  # fmt: skip
+        sets = worker.plan.design.rows(0, len(self.values))
+        self.batch = Batch(worker.make, sets, refined_order(len(sets)), THREADS, self._tell)
 
     @property
     def finished(self) -> bool:
