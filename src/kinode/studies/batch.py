@@ -244,7 +244,7 @@ class Team:
         self._changed = threading.Condition()
         self._paused, self._first_alone, self._begun = False, first_alone, False
         self._fault: BaseException | None = None
-        self._working = max(1, min(threads, len(self._pieces)))
+        self._working = min(max(1, threads), len(self._pieces))
         _OPEN.add(self)
         team = [threading.Thread(target=self._work, name="kinode runs", daemon=True) for _ in range(self._working)]
         for thread in team:
