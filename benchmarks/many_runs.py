@@ -20,7 +20,8 @@ import numpy as np
 import kinode as kn
 from kinode.jit import kernel_call
 from kinode.ode import compiled_loops
-from kinode.studies.batch import run_many
+from kinode.studies.batch import Batch
+from kinode.studies.sweep import set_up_study
 
 EXAMPLES = Path(__file__).resolve().parents[1] / "examples"
 ROUNDS, RUNS = 5, 24
@@ -105,7 +106,9 @@ def measure(name: str) -> str:
     word = "parameters" if varied in dynamics.topology.parameters else "start"
 
     def batch(threads: int) -> list[Any]:
-        return run_many(dynamics, {varied: values}, until, of=of, threads=threads).wait()
+        worker, _ = set_up_study(dynamics, {varied: values}, until, keep=of)
+        sets = worker.plan.design.rows(0, len(values))
+        return Batch(worker.make, sets, range(len(sets)), threads).wait()
 
     def plain() -> list[float]:
         runs = (kn.simulate(dynamics, until, **{word: {varied: value}}) for value in values)

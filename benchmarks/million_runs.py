@@ -19,8 +19,8 @@ import numpy as np
 
 import kinode as kn
 from kinode.studies.design import make_design
-from kinode.studies.engines import choose_chunk
 from kinode.studies.store import StudyStore, read_store
+from kinode.studies.sweep import choose_chunk
 from kinode.studies.worker import DONE, ChunkResult, StudyPlan, StudyWorker, make_packed_chunk
 
 EXAMPLES = Path(__file__).resolve().parents[1] / "examples"

@@ -16,7 +16,7 @@ import numpy as np
 
 import kinode as kn
 from kinode.jit.kernel_call import alone
-from kinode.studies.worker import set_up_study
+from kinode.studies.sweep import set_up_study
 from many_runs import CodeClock
 from models import robot
 

@@ -7,12 +7,12 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from background_runs import run_many
 from mechanisms import ANDREWS_ANGLES, andrews
 
 import kinode as kn
 from kinode.kernels.derivatives import derivative_words
 from kinode.simulation import run_kernels
-from kinode.studies.batch import run_many
 
 TIGHT = {"rtol": 1e-10, "atol": 1e-12}
 

@@ -8,7 +8,6 @@ from rates import driven, explosion, kepler, kepler_start
 
 from kinode.ode.endings import EndKind
 from kinode.ode.integrate import PreparedRun, integrate
-from kinode.ode.run import OutputRoom
 
 STARTS = [kepler_start(eccentricity) for eccentricity in (0.3, 0.6, 0.3)]
 
@@ -30,18 +29,6 @@ def test_runs_one_after_the_other(options):
     for run, start in zip(runs, STARTS, strict=True):
         assert_same(run, integrate(kepler(), start, 0.0, 5.0, **options))
     assert not np.array_equal(runs[0].y_end, runs[1].y_end)
-
-
-@pytest.mark.parametrize("times", [None, np.linspace(0.0, 5.0, 7), np.linspace(0.0, 5.0, 5001)])
-def test_rows_in_a_room(times):
-    """The rows of a run hold until its room has another run, whatever else runs in the same memory."""
-    prepared, room, empty = PreparedRun(kepler(), 0.0, 5.0, times=times), OutputRoom(), np.zeros(0)
-    for start, other in ((STARTS[0], STARTS[1]), (STARTS[1], STARTS[0])):
-        _, t, y = prepared.solve_in(room, start, empty, empty)
-        after = prepared.solve(other)
-        assert_same(after, integrate(kepler(), other, 0.0, 5.0, times=times))
-        single = integrate(kepler(), start, 0.0, 5.0, times=times)
-        assert np.array_equal(t, single.t) and np.array_equal(y, single.y)
 
 
 @pytest.mark.parametrize("method", ["dopri5", "stiff"])

@@ -4,10 +4,10 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from background_runs import run_many
 from live_page import LivePage
 
 import kinode as kn
-from kinode.studies.batch import response_curve
 from kinode.studio.live import response_curves
 from kinode.studio.live.live_view import LiveView
 
@@ -341,11 +341,25 @@ def test_a_response_curve_is_that_of_single_runs(open_page, name):
     header, _ = page.wait_for("response", lambda x: x["complete"])
     assert header["values"] == np.linspace(0.5 * value, 1.5 * value, 5).tolist() and header["failed"] == []
     dynamics = kn.compile(kn.load(EXAMPLES / f"{name}.yaml"), live=[number])
-    curve = response_curve(
-        dynamics, number, 0.5 * value, 1.5 * value, of=of, points=5, times=arrays["t"], until=float(arrays["t"][-1])
-    )
-    assert header["results"] == pytest.approx(curve.responses.tolist(), rel=1e-9)
-    assert header["least"]["value"] == curve.least.value
+    rows = run_many(dynamics, {number: header["values"]}, float(arrays["t"][-1]), of=of, times=arrays["t"]).wait()
+    assert header["results"] == pytest.approx([row.results[of] for row in rows], rel=1e-9)
+    assert of.endswith("|peak")
+    least = min(range(5), key=lambda k: abs(header["results"][k]))  # of signed peaks the smallest in size
+    assert header["least"] == {"value": header["values"][least], "result": header["results"][least]}
+
+
+@pytest.mark.parametrize(("change", "message"), [
+    ({"name": "stiffness"}, "stiffness"),
+    ({"low": "2 kg m"}, "a mass is needed"),
+    ({"low": 900.0}, "two different values of bucket.mass"),
+    ({"points": 1}, "points"),
+    ({"of": "swing.q"}, "peak"),
+    ({"of": 3}, "of"),
+])  # fmt: skip
+def test_wrong_arguments_of_a_curve_are_named(open_page, change, message):
+    page, opened, _ = open_page("excavator")
+    fields = {"name": "bucket.mass", "low": 300.0, "high": 900.0, "of": opened["live"]["responseOf"], "points": 3}
+    assert message in page.ask("response", **{**fields, **change})[0]["error"]["message"]
 
 
 def test_a_new_curve_takes_the_place_of_the_old_and_curves_pause_for_runs(views, open_page, monkeypatch):

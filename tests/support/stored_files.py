@@ -124,7 +124,7 @@ def make_study(name, **more):
 
 def small_chunks():
     """Studies in chunks of two runs."""
-    return patch("kinode.studies.engines.MOST_OF_CHUNK", 2)
+    return patch("kinode.studies.sweep.MOST_OF_CHUNK", 2)
 
 
 def interrupted():

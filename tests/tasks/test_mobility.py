@@ -5,7 +5,6 @@ import pytest
 
 import kinode as kn
 import loop_models as models
-from kinode.tasks.mobility import near_singular
 
 # count in space, in the plane, true freedoms, redundant constraints
 KNOWN = {
@@ -91,25 +90,3 @@ def test_drives_are_counted():
 
 def test_a_compiled_system_will_do():
     assert kn.mobility(kn.Dynamics(models.four_bar())) == kn.mobility(models.four_bar())
-
-
-@pytest.mark.parametrize("samples", [151, 2001])
-def test_passes_are_found_between_stored_states(samples):
-    """Every time the rods lie in one line, by the angle of the first; and at no other time."""
-    run = kn.simulate(models.four_bars(2, speed=-1.0), 5.0, samples=samples, rtol=1e-9, atol=1e-11)
-    fine = kn.simulate(models.four_bars(2, speed=-1.0), 5.0, samples=20_001, rtol=1e-9, atol=1e-11)
-    height = np.cos(fine["g0.q"])
-    k = np.flatnonzero(height[:-1] * height[1:] < 0)
-    lying = fine.t[k] + (fine.t[k + 1] - fine.t[k]) * height[k] / (height[k] - height[k + 1])
-    assert len(lying) > 3
-    found = near_singular(run.dynamics, run.t, run.y)
-    # cubics through states 1/30 s apart leave 1e-4 s at most
-    assert [time for time, _ in found] == pytest.approx(list(lying), abs=1e-4)
-    assert all(0 <= size < 1e-6 for _, size in found)
-
-
-def test_no_passes_where_there_are_none():
-    run = kn.simulate(models.four_bar(), 3.0, samples=301)
-    assert near_singular(run.dynamics, run.t, run.y) == []
-    run = kn.simulate(models.arm(), 1.0, samples=11)
-    assert near_singular(run.dynamics, run.t, run.y) == []

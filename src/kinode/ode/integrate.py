@@ -19,7 +19,6 @@ from typing import Any
 import numpy.typing as npt
 
 from kinode.jit.loop.memory import floats_of
-from kinode.ode.endings import Ending, EndKind
 from kinode.ode.input_table import CourseTable
 from kinode.ode.kernel_spec import KernelSpec
 from kinode.ode.loops.run_codes import Stepping
@@ -28,7 +27,6 @@ from kinode.ode.method_table import DEFAULT_METHOD, METHODS, IntegrationMethod
 from kinode.ode.ode_arguments import (
     ATOL,
     RTOL,
-    Array,
     check_quaternions,
     check_start,
     check_times,
@@ -38,7 +36,7 @@ from kinode.ode.ode_arguments import (
     with_columns,
     without_discrete,
 )
-from kinode.ode.run import LoopRun, OnLong, OnNear, OutputRoom
+from kinode.ode.run import LoopRun, OnLong, OnNear
 from kinode.ode.solution import OdeSolution
 from kinode.ode.stiff_takeover import StiffTakeover, set_method
 from kinode.ode.tableaus import Tableau
@@ -199,11 +197,8 @@ class PreparedRun:
         eventful = self.kernel.events is not None or self.kernel.bounds is not None
         return METHODS[self.options.get("method", DEFAULT_METHOD)].find_loop(eventful)
 
-    def begin(
-        self, y0: npt.ArrayLike, p: npt.ArrayLike | None = None, inputs: npt.ArrayLike | None = None,
-        room: OutputRoom | None = None,
-    ) -> LoopRun:  # fmt: skip
-        """A run before its first step, whose output may go into a room."""
+    def begin(self, y0: npt.ArrayLike, p: npt.ArrayLike | None = None, inputs: npt.ArrayLike | None = None) -> LoopRun:
+        """A run before its first step."""
         start = check_start(y0, self.kernel.n_row, self.t0, self.t1)
         arguments = flat("p", p), flat("inputs", inputs)
         sizes = tuple(map(len, arguments))
@@ -216,7 +211,7 @@ class PreparedRun:
             run.keep_layout()
             self._sizes = sizes
             return run
-        run.begin_again(start, arguments, room)
+        run.begin_again(start, arguments)
         return run
 
     def solve(
@@ -231,19 +226,6 @@ class PreparedRun:
         solution = run.complete(on_progress, None, on_long)
         self._keep(run)
         return solution
-
-    def solve_in(
-        self, room: OutputRoom, y0: npt.ArrayLike, p: npt.ArrayLike, inputs: npt.ArrayLike, *,
-        on_progress: Callable[[float], bool] | None = None, on_long: tuple[int, OnLong] | None = None,
-        stiff_kernel: Callable[[], KernelSpec] | None = None,
-    ) -> tuple[Ending, Array, Array]:  # fmt: skip
-        """How a run ends, its times and its states; they hold until the room has the output of another run."""
-        run = self.begin(y0, p, inputs, room)
-        allow_takeover(run, self.options.get("method", DEFAULT_METHOD), stiff_kernel)
-        ending = run.drive(on_progress, None, on_long) if self.t1 != self.t0 else EndKind.DONE.at(self.t1)
-        t, y = run.rows_in(room)
-        self._keep(run)
-        return ending, t, y
 
     def _keep(self, run: LoopRun) -> None:
         """Keep the memory of a run for others, unless it is laid out for another method."""

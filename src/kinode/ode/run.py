@@ -30,27 +30,6 @@ if TYPE_CHECKING:
     from kinode.ode.stiff_takeover import StiffTakeover
 
 
-class OutputRoom:
-    """The rows of the run that was made last; a thread has a room of its own."""
-
-    def __init__(self) -> None:
-        self.t, self.y = np.empty(0), np.empty((0, 0))
-
-    def provide(self, rows: int, width: int) -> tuple[Array, Array]:
-        """Arrays for at least so many rows: those of the last run, if they suffice."""
-        if len(self.t) < rows or self.y.shape[1] != width:
-            self.t, self.y = np.empty(rows), np.empty((rows, width))
-        return self.t, self.y
-
-    def join(self, blocks: list[tuple[Array, Array]]) -> tuple[Array, Array]:
-        """The rows of several blocks as one, in memory that serves a run of twice the length."""
-        rows = sum(len(t) for t, _ in blocks)
-        t, y = self.provide(2 * rows, blocks[0][1].shape[1])
-        np.concatenate([t for t, _ in blocks], out=t[:rows])
-        np.concatenate([y for _, y in blocks], out=y[:rows])
-        return t[:rows], y[:rows]
-
-
 def provide_rows(
     run: RunMemory, kernel: KernelSpec, arguments: tuple[Array, Array], quaternions: Sequence[int], stages: int
 ) -> Array:
@@ -145,7 +124,6 @@ class LoopRun:
         run.output.sampled, run.output.n_times = times is not None, self.times.size
         run.output.times = floats_of(self.times)
         self._blocks: list[tuple[Array, Array]] = []
-        self._room: OutputRoom | None = None
         self._kept: tuple[Array, Array] | None = None  # memory of the output that all runs of this layout write into
         self.events: RunEvents | None = None
         if kernel.columns is not None:
@@ -196,11 +174,8 @@ class LoopRun:
         if self.out_y.size <= (MOST_COPIED if self.memory.output.sampled else MOST_KEPT):
             self._kept = self.out_t, self.out_y
 
-    def begin_again(self, y0: Array, arguments: tuple[Array, Array], room: OutputRoom | None = None) -> None:
-        """Begin anew with another start, other parameters and inputs, in the memory of the run before.
-
-        The output goes into new arrays, or into the given room.
-        """
+    def begin_again(self, y0: Array, arguments: tuple[Array, Array]) -> None:
+        """Begin anew with another start, other parameters and inputs, in the memory of the run before."""
         assert self._pristine is not None
         memory, blocks = self._pristine
         ctypes.memmove(ctypes.addressof(self.memory), memory, len(memory))
@@ -211,8 +186,7 @@ class LoopRun:
         self.passes, self._near_until, self._blocks, self.takeover, self.on_near = [], -2, [], None, None
         if self.events is not None:
             self.events.listed = []
-        self._room = room
-        if self._kept is not None and room is None:  # where the memory of the run already points
+        if self._kept is not None:  # where the memory of the run already points
             self.out_t, self.out_y = self._kept
             self._write_start(y0)
         else:
@@ -225,7 +199,7 @@ class LoopRun:
 
     def release_output(self) -> None:
         """Forget the output, which its receiver keeps, and who may take the run over."""
-        self._blocks, self.takeover, self.on_near, self._room = [], None, None, None
+        self._blocks, self.takeover, self.on_near = [], None, None
         if not self._is_kept:
             self.memory.output.t = self.memory.output.y = NO_NUMBERS
         del self.out_t, self.out_y
@@ -287,10 +261,7 @@ class LoopRun:
     def _allocate(self, rows: int) -> None:
         """New output arrays for so many states."""
         output = self.memory.output
-        if self._room is not None and not self._blocks:
-            self.out_t, self.out_y = self._room.provide(rows, self.y.size)
-        else:
-            self.out_t, self.out_y = np.empty(rows), np.empty((rows, self.y.size))
+        self.out_t, self.out_y = np.empty(rows), np.empty((rows, self.y.size))
         output.t, output.y, output.room = floats_of(self.out_t), floats_of(self.out_y), len(self.out_t)
 
     def _first_rows(self, y0: Array) -> None:
@@ -420,16 +391,6 @@ class LoopRun:
         if self.span == (0.0, self.memory.step.t_end):
             return t
         return np.where(t == self.memory.step.t_end, self.span[1], self.span[0] + t)
-
-    def rows_in(self, room: OutputRoom) -> tuple[Array, Array]:
-        """Times and states of the run so far, in the room in which it began."""
-        written = self.memory.output.written
-        t, y = self.out_t[:written], self.out_y[:written]
-        if self._blocks:
-            t, y = room.join([*self._blocks, (t, y)])
-        elif self._is_kept:
-            t, y = t.copy(), y.copy()
-        return self._times_of(t), y
 
     def solution(self, ending: Ending) -> OdeSolution:
         """The results of the run so far."""

@@ -535,16 +535,26 @@ def find_sizes(values: Array) -> Array:
     return sizes
 
 
+def find_peak(values: Array) -> int:
+    """Where the size is largest, the first of equal ones."""
+    size = np.abs(values)
+    return int(np.argmax(size >= (1.0 - EQUAL_PEAKS) * np.nanmax(size)))
+
+
+def find_mean(t: Array, values: Array) -> float:
+    """The mean over time; of an instant the last value."""
+    span = float(t[-1] - t[0])
+    return float(np.trapezoid(values, t)) / span if span > 0.0 else float(values[-1])
+
+
 @IGNORE_OVERFLOW
 def measure(t: Array, values: Array) -> Measure:
     """Peak, time of the peak, mean and rms of a magnitude; vectors (time, n) count by their length."""
     size = np.abs(values) if values.ndim == 1 else find_sizes(values)
     if not len(size) or not np.isfinite(size).any():
         return Measure(np.nan, np.nan, np.nan, np.nan)
-    k = int(np.argmax(size >= (1.0 - EQUAL_PEAKS) * np.nanmax(size)))  # the first of equal peaks
-    span = float(t[-1] - t[0])
-    if span <= 0:
-        return Measure(float(size[k]), float(t[k]), float(size[k]), float(size[k]))
-    mean = float(np.trapezoid(size, t)) / span
-    square = float(np.trapezoid(size**2, t)) / span
-    return Measure(float(size[k]), float(t[k]), mean, float(np.sqrt(square)))
+    k = find_peak(size)
+    peak, time = float(size[k]), float(t[k])
+    if t[-1] <= t[0]:
+        return Measure(peak, time, peak, peak)
+    return Measure(peak, time, find_mean(t, size), float(np.sqrt(find_mean(t, size**2))))

@@ -22,8 +22,8 @@ from kinode.expressions.units import convert_all, parse_quantity
 from kinode.model.base.parameters import is_plain
 from kinode.model.quantities import unit_of
 from kinode.simulation.run_arguments import find_model, read_seconds
+from kinode.studies.batch import check_names, read_value, split_values
 from kinode.studies.design import Axis, Distribution, between, normal, uniform
-from kinode.studies.run_rows import check_names, read_value, split_values
 
 FEW_TEXTS = 32
 """Texts that are read one by one."""
@@ -116,8 +116,7 @@ def _read_model_axis(values: Sequence[Any], names: Sequence[str]) -> Axis:
 
 
 def _is_value(dynamics: Dynamics, name: str) -> bool:
-    split = split_values(dynamics, {name: 0.0})
-    return bool(split.parameters or split.inputs)
+    return not split_values(dynamics, {name: 0.0})[2]
 
 
 def _read_field(dynamics: Dynamics, name: str, values: Any) -> Axis:

@@ -19,7 +19,7 @@ import math
 import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, Protocol
+from typing import Any
 
 import numpy as np
 
@@ -28,94 +28,34 @@ from kinode.errors import ArgumentError, ModelError, find_close, suggest
 from kinode.expressions.units import check_dimension, parse_quantity
 from kinode.model.quantities import find_expression, find_quantity, find_unit, unit_of
 from kinode.model.system import System
-from kinode.results.run_quantities import EQUAL_PEAKS, find_sizes
+from kinode.results.run_quantities import find_mean, find_peak, find_sizes
 from kinode.results.trajectory import Trajectory
 
 _RUN_CALL = re.compile(r"(order|life)\s*\((.*)\)")
-HOURS = "h"
 
 
 @dataclass(frozen=True)
-class Course:
-    """A quantity over time."""
+class Kept:
+    """What is kept of a run."""
 
     text: str
+    """As it was asked for."""
     unit: str
-    size: tuple[int, ...]
-    """Number of times, and the shape of the quantity."""
-
-    @property
-    def quantity(self) -> str:
-        """The quantity that it needs."""
-        return self.text
-
-    def take(self, run: Trajectory, values: Mapping[str, Array]) -> Array:
-        """The values of a run; nan from where it ended before its time."""
-        kept = np.full(self.size, np.nan)
-        course = values[self.text][: self.size[0]]
-        kept[: len(course)] = course
-        return kept
-
-
-@dataclass(frozen=True)
-class OrderAmplitude:
-    """The amplitude of a joint's load at a multiple of the speed of its shaft."""
-
-    text: str
-    unit: str
-    joint: str
-    of: str
-    order: float
+    """Its unit in SI."""
+    take: Callable[[Trajectory, Mapping[str, Array]], Any]
+    """What is kept, from the run and the quantities over it."""
     quantity: str = ""
+    """The quantity that it needs; "" for none."""
     size: tuple[int, ...] = ()
-
-    def take(self, run: Trajectory, values: Mapping[str, Array]) -> float:
-        """The amplitude of a run."""
-        spectrum = run.spectrum(self.joint, "total", of=self.of, over="turns")
-        near = np.abs(spectrum.abscissa - self.order) <= spectrum.resolution / 2
-        return float(spectrum.amplitude[near].max()) if near.any() else math.nan
-
-
-@dataclass(frozen=True)
-class BearingLife:
-    """The L10 life, in hours, of the worse of two bearings of a joint."""
-
-    text: str
-    joint: str
-    rating: float
-    at: tuple[float, float]
-    unit: str = HOURS
-    quantity: str = ""
-    size: tuple[int, ...] = ()
-
-    def take(self, run: Trajectory, values: Mapping[str, Array]) -> float:
-        """The life in a run."""
-        return min(bearing.life(self.rating).hours for bearing in run.bearings(self.joint, at=self.at))
-
-
-@dataclass(frozen=True)
-class RunFunction:
-    """A Python function of the run that gives a number."""
-
-    text: str
-    function: Callable[[Trajectory], Any]
-    unit: str = ""
-    quantity: str = ""
-    size: tuple[int, ...] = ()
-
-    def take(self, run: Trajectory, values: Mapping[str, Array]) -> float:
-        """What the function gives."""
-        result = self.function(run)
-        try:
-            return float(result)
-        except (TypeError, ValueError):
-            raise ArgumentError(f"keep: {self.text} gave {result!r:.60}, and not a number") from None
+    """Shape of what is kept: number of times, and shape of the quantity; of one number nothing."""
+    by: str = ""
+    """What a quantity is reduced by to one number."""
 
 
 def read_kept(system: System, wanted: Any, times: int) -> Kept:
     """What is to be kept, from a text or a function; ``times`` is the number of times of courses."""
     if callable(wanted):
-        return RunFunction(getattr(wanted, "__name__", type(wanted).__name__), wanted)
+        return _read_function(wanted)
     if not isinstance(wanted, str):
         raise ArgumentError(f"keep: a text such as 'elbow.reaction.force|peak' or a function, not {wanted!r:.60}")
     quantity, bar, by = (part.strip() for part in wanted.rpartition("|"))
@@ -141,20 +81,36 @@ def read_all_kept(system: System, keep: Any, times: int) -> tuple[Kept, ...]:
     return kept
 
 
-def keeps_courses(kept: Sequence[Kept]) -> bool:
-    """Whether a quantity over time is among what is kept."""
-    return any(isinstance(each, Course) for each in kept)
+def _read_function(function: Callable[[Trajectory], Any]) -> Kept:
+    """A Python function of the run that gives a number."""
+    text = getattr(function, "__name__", type(function).__name__)
+
+    def take(run: Trajectory, values: Mapping[str, Array]) -> float:
+        result = function(run)
+        try:
+            return float(result)
+        except (TypeError, ValueError):
+            raise ArgumentError(f"keep: {text} gave {result!r:.60}, and not a number") from None
+
+    return Kept(text, "", take)
 
 
-def _read_course(system: System, text: str, times: int) -> Course:
+def _read_course(system: System, text: str, times: int) -> Kept:
+    """A quantity over time; nan from where the run ended before its time."""
     expression = find_expression(system, text)
-    if expression is not None:
-        return Course(text, find_unit(system, expression), (times,))
-    name, unit = find_quantity(system, text), unit_of(system, text)
-    return Course(text, unit if isinstance(unit, str) else ", ".join(unit), (times, *name.size))
+    size = (times, *(find_quantity(system, text).size if expression is None else ()))
+    unit = unit_of(system, text) if expression is None else find_unit(system, expression)
+
+    def take(run: Trajectory, values: Mapping[str, Array]) -> Array:
+        kept, course = np.full(size, np.nan), values[text][:times]
+        kept[: len(course)] = course
+        return kept
+
+    return Kept(text, unit if isinstance(unit, str) else ", ".join(unit), take, text, size)
 
 
-def _read_order(system: System, text: str, quantity: str, arguments: list[str]) -> OrderAmplitude:
+def _read_order(system: System, text: str, quantity: str, arguments: list[str]) -> Kept:
+    """The amplitude of a joint's load at a multiple of the speed of its shaft."""
     joint, _, of = quantity.rpartition(".reaction.")
     if joint not in system.joints or of not in ("force", "moment"):
         raise ArgumentError(f"keep: {text}: orders are those of a joint's load, such as main.reaction.force|order(2)")
@@ -162,17 +118,25 @@ def _read_order(system: System, text: str, quantity: str, arguments: list[str]) 
         (order,) = (float(argument) for argument in arguments)
     except ValueError:
         raise ArgumentError(f"keep: {text}: order needs one number, such as order(2)") from None
-    return OrderAmplitude(text, "N" if of == "force" else "N*m", joint, of, order)
+
+    def take(run: Trajectory, values: Mapping[str, Array]) -> float:
+        spectrum = run.spectrum(joint, "total", of=of, over="turns")
+        near = np.abs(spectrum.abscissa - order) <= spectrum.resolution / 2
+        return float(spectrum.amplitude[near].max()) if near.any() else math.nan
+
+    return Kept(text, "N" if of == "force" else "N*m", take)
 
 
-def _read_life(system: System, text: str, joint: str, arguments: list[str]) -> BearingLife:
+def _read_life(system: System, text: str, joint: str, arguments: list[str]) -> Kept:
+    """The L10 life, in hours, of the worse of two bearings of a joint."""
     if joint not in system.joints or len(arguments) != 3:
         form = "shaft|life(25 kN, -15 cm, 15 cm): a joint, the rating, and two places on its axis"
         raise ArgumentError(f"keep: {text}: life is written {form}")
     rating, *at = (
         _read_number(text, argument, unit) for argument, unit in zip(arguments, ("force", "length", "length"))
     )
-    return BearingLife(text, joint, rating, (at[0], at[1]))
+    places = at[0], at[1]
+    return Kept(text, "h", lambda run, _: min(each.life(rating).hours for each in run.bearings(joint, at=places)))
 
 
 def _read_number(text: str, argument: str, dimension: str) -> float:
@@ -187,40 +151,6 @@ def _read_number(text: str, argument: str, dimension: str) -> float:
 Reducer = Callable[..., float]
 """From times and values, both (time,), and the numbers in its brackets, to a number."""
 _CALL = re.compile(r"(\w+)\s*(?:\((.*)\))?")
-
-
-class Kept(Protocol):
-    """What is kept of a run."""
-
-    @property
-    def text(self) -> str:
-        """As it was asked for."""
-
-    @property
-    def unit(self) -> str:
-        """Its unit in SI."""
-
-    @property
-    def quantity(self) -> str:
-        """The quantity that it needs; "" for none."""
-
-    @property
-    def size(self) -> tuple[int, ...]:
-        """Shape of what is kept."""
-
-    def take(self, run: Trajectory, values: Mapping[str, Array]) -> Any:
-        """What is kept, from the run and the quantities over it."""
-
-
-def _peak_index(values: Array) -> int:
-    """Where the size is largest, the first of equal ones."""
-    size = np.abs(values)
-    return int(np.argmax(size >= (1.0 - EQUAL_PEAKS) * size.max()))
-
-
-def _mean(t: Array, values: Array) -> float:
-    span = float(t[-1] - t[0])
-    return float(np.trapezoid(values, t)) / span if span > 0.0 else float(values[-1])
 
 
 def _quantile(t: Array, values: Array, share: float) -> float:
@@ -248,12 +178,12 @@ def _quantile(t: Array, values: Array, share: float) -> float:
 
 
 REDUCERS: Mapping[str, Reducer] = {
-    "peak": lambda t, values: float(values[_peak_index(values)]),
+    "peak": lambda t, values: float(values[find_peak(values)]),
     "least": lambda t, values: float(values.min()),
-    "mean": _mean,
-    "rms": lambda t, values: float(np.sqrt(_mean(t, values**2))),
+    "mean": find_mean,
+    "rms": lambda t, values: float(np.sqrt(find_mean(t, values**2))),
     "final": lambda t, values: float(values[-1]),
-    "time_of_peak": lambda t, values: float(t[_peak_index(values)]),
+    "time_of_peak": lambda t, values: float(t[find_peak(values)]),
     "quantile": _quantile,
 }
 """What a quantity is reduced by, by name."""
@@ -263,33 +193,8 @@ BY_SIZE = frozenset({"peak", "rms"})
 """Reducers whose results are compared by their size: a peak of -3 N is less than one of 5 N."""
 
 
-@dataclass(frozen=True)
-class Reduction:
-    """A quantity, or an expression of quantities, and what it is reduced by."""
-
-    text: str
-    """As it was asked for."""
-    quantity: str
-    by: str
-    unit: str
-    number: tuple[float, ...] = ()
-    """What stands in brackets."""
-    size: tuple[int, ...] = ()
-
-    def take(self, run: Trajectory, values: Mapping[str, Array]) -> float:
-        """The number of a run."""
-        return self.reduce(run.t, values[self.quantity])
-
-    def reduce(self, t: Array, values: Array) -> float:
-        """The number from the values at the times of a run; vectors are (time, ...)."""
-        if not len(t):
-            return np.nan
-        sizes = values if values.ndim == 1 else find_sizes(values)
-        return REDUCERS[self.by](t, sizes, *self.number) if np.isfinite(sizes).all() else np.nan
-
-
-def read_reduction(system: System, text: str) -> Reduction:
-    """A text such as "elbow.reaction.force|peak".
+def read_reduction(system: System, text: str) -> Kept:
+    """A quantity, or an expression of quantities, and what it is reduced by, such as "elbow.reaction.force|peak".
 
     Raises
     ------
@@ -324,7 +229,14 @@ def read_reduction(system: System, text: str) -> Reduction:
         unit = "s"
     if isinstance(unit, tuple):
         raise ArgumentError(f"of: {text}: the parts of {quantity} have different units and no common size; name a part")
-    return Reduction(text, quantity, by, unit, _read_bracket(text, by, bracket))
+    numbers = _read_bracket(text, by, bracket)
+
+    def take(run: Trajectory, values: Mapping[str, Array]) -> float:
+        t, course = run.t, values[quantity]
+        sizes = course if course.ndim == 1 else find_sizes(course)
+        return REDUCERS[by](t, sizes, *numbers) if len(t) and np.isfinite(sizes).all() else math.nan
+
+    return Kept(text, unit, take, quantity, by=by)
 
 
 def _read_bracket(text: str, by: str, bracket: str | None) -> tuple[float, ...]:

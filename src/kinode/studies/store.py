@@ -29,7 +29,7 @@ from kinode.atomic_files import locking, write_bytes, write_folder
 from kinode.errors import ArgumentError, Error, caller_depth
 from kinode.results.run_files import encode_dataset, read_dataset
 from kinode.studies.kept_results import Kept
-from kinode.studies.study import Study, describe, read_description
+from kinode.studies.study import Study, compose_data
 from kinode.studies.worker import FAILURE, NOT_RUN, ChunkResult
 from kinode.version import __version__
 
@@ -333,37 +333,8 @@ def _encode(text: str) -> Array:
     return np.frombuffer(raw.ljust(MESSAGE_BYTES, b"\0"), dtype=np.uint8)
 
 
-TIME = "time"
 _SLASH = "\u2215"
 """In the place of the slash of an expression, which NetCDF keeps for groups."""
-
-Coordinate = tuple[str, str, str, list[Any]]
-"""Name, unit, dimension and values of what varied."""
-
-
-def compose_data(
-    dims: Mapping[str, int], coordinates: Iterable[Coordinate], times: Sequence[float],
-    results: Iterable[tuple[str, str, Array]], status: Array, messages: Sequence[str],
-) -> xarray.Dataset:  # fmt: skip
-    """The results of all runs as arrays with named dimensions."""
-    import xarray
-
-    shape = tuple(dims.values())
-    data = xarray.Dataset()
-    for name, unit, dim, listed in coordinates:
-        attrs = {"units": unit} if unit else {}
-        data = data.assign_coords({name: xarray.Variable(dim, np.asarray(listed), attrs)})
-    for text, unit, values in results:
-        attrs = {"units": unit, "long_name": text} if unit else {"long_name": text}
-        inner = values.shape[1:]
-        names = [TIME, *(f"{text} part" for _ in inner[1:])] if inner else []
-        names = names[:2] + [f"{name} {k}" for k, name in enumerate(names[2:], 2)]
-        data[text] = xarray.Variable((*dims, *names), values.reshape(*shape, *inner), attrs)
-        if inner and TIME not in data.coords:
-            data = data.assign_coords({TIME: xarray.Variable(TIME, np.asarray(times), {"units": "s"})})
-    data["status"] = xarray.Variable(tuple(dims), np.asarray(status, dtype=np.int8).reshape(shape))
-    data["message"] = xarray.Variable(tuple(dims), np.asarray(messages, dtype=object).reshape(shape))
-    return data
 
 
 def save_study(study: Study, path: str | os.PathLike[str]) -> None:
@@ -373,7 +344,7 @@ def save_study(study: Study, path: str | os.PathLike[str]) -> None:
     data.attrs = {
         "format": FORMAT,
         "kinode_version": __version__,
-        "study": describe(study.kept, study.axes, study.notes),
+        "study": json.dumps({"kept": study.kept, "axes": study.axes, "notes": study.notes}),
     }
     write_bytes(path, encode_dataset(data))
 
@@ -385,7 +356,7 @@ def load_study(path: str | os.PathLike[str]) -> Study:
 
 def _load_file(path: str | os.PathLike[str]) -> Study:
     data = read_dataset(path)
-    told = read_description(data.attrs.get("study"))
+    told = _read_description(data.attrs.get("study"))
     if data.attrs.get("format") != FORMAT or "status" not in data or not _lists(told, "kept", "axes"):
         raise Error(f"{path}: is no study of kinode, or one of another version")
     data = _rename(data, _SLASH, "/")
@@ -394,6 +365,15 @@ def _load_file(path: str | os.PathLike[str]) -> Study:
         raise Error(f"{path}: has no values for {', '.join(map(str, missing))}")
     data.attrs = {}
     return Study(data, told["kept"], told["axes"], told.get("notes", ()))
+
+
+def _read_description(text: Any) -> Mapping[str, Any]:
+    """What a file says of a study; an empty mapping where it says nothing."""
+    try:
+        found = json.loads(text)
+    except (TypeError, ValueError):
+        return {}
+    return found if isinstance(found, dict) else {}
 
 
 def _load_store(path: Path) -> Study:

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-import json
 import os
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
@@ -21,8 +20,6 @@ from kinode.studies.worker import DONE, FAILURE, NOT_RUN, STATUS_WORDS
 if TYPE_CHECKING:
     import pandas  # type: ignore[import-untyped]
     import xarray
-
-    from kinode.studies.sweep import StudyEvaluation
 
 
 ROWS_SHOWN = 8
@@ -47,7 +44,7 @@ class Study:
 
     def __init__(
         self, data: xarray.Dataset, kept: Sequence[str], axes: Sequence[str], notes: Sequence[str] = (),
-        evaluation: StudyEvaluation | None = None,
+        evaluation: Callable[[Study, Any], Array] | None = None,
     ) -> None:  # fmt: skip
         self.data, self.kept, self.axes, self.notes = data, tuple(kept), tuple(axes), tuple(notes)
         self.evaluation = evaluation
@@ -153,7 +150,7 @@ class Study:
         """
         if self.evaluation is None:
             raise ArgumentError("evaluate: a study from a file has no model; call kn.sweep")
-        return self.evaluation.evaluate(self, X)
+        return self.evaluation(self, X)
 
     # -- out ---------------------------------------------------------------------------------------
     def to_dataframe(self) -> pandas.DataFrame:
@@ -272,15 +269,31 @@ def _format(value: Any) -> str:
     return format_number(value) if isinstance(value, float) else str(value)
 
 
-def describe(kept: Sequence[str], axes: Sequence[str], notes: Sequence[str]) -> str:
-    """What a file says of a study beside its numbers."""
-    return json.dumps({"kept": list(kept), "axes": list(axes), "notes": list(notes)})
+TIME = "time"
+Coordinate = tuple[str, str, str, list[Any]]
+"""Name, unit, dimension and values of what varied."""
 
 
-def read_description(text: Any) -> Mapping[str, Any]:
-    """What a file says of a study; an empty mapping where it says nothing."""
-    try:
-        found = json.loads(text)
-    except (TypeError, ValueError):
-        return {}
-    return found if isinstance(found, dict) else {}
+def compose_data(
+    dims: Mapping[str, int], coordinates: Iterable[Coordinate], times: Sequence[float],
+    results: Iterable[tuple[str, str, Array]], status: Array, messages: Sequence[str],
+) -> xarray.Dataset:  # fmt: skip
+    """The results of all runs as arrays with named dimensions."""
+    import xarray
+
+    shape = tuple(dims.values())
+    data = xarray.Dataset()
+    for name, unit, dim, listed in coordinates:
+        attrs = {"units": unit} if unit else {}
+        data = data.assign_coords({name: xarray.Variable(dim, np.asarray(listed), attrs)})
+    for text, unit, values in results:
+        attrs = {"units": unit, "long_name": text} if unit else {"long_name": text}
+        inner = values.shape[1:]
+        names = [TIME, *(f"{text} part" for _ in inner[1:])] if inner else []
+        names = names[:2] + [f"{name} {k}" for k, name in enumerate(names[2:], 2)]
+        data[text] = xarray.Variable((*dims, *names), values.reshape(*shape, *inner), attrs)
+        if inner and TIME not in data.coords:
+            data = data.assign_coords({TIME: xarray.Variable(TIME, np.asarray(times), {"units": "s"})})
+    data["status"] = xarray.Variable(tuple(dims), np.asarray(status, dtype=np.int8).reshape(shape))
+    data["message"] = xarray.Variable(tuple(dims), np.asarray(messages, dtype=object).reshape(shape))
+    return data

@@ -1,21 +1,36 @@
-"""The worker of a study: its plan, as it travels to whoever makes the runs, and chunks of runs made together.
+"""The workers of a study: their plan, chunks of runs, and where they work: threads, processes, or a cluster.
 
 A plan, made from the arguments of ``kn.sweep``, holds the models, the design and what is kept.  Pickled once, it is a
 few kilobytes; a worker opens it once and keeps it, compiles each model once, and is then given numbers of runs.  A
 chunk is some seconds of runs, whose results travel together.
+
+All but threads of this process are executors in the sense of ``concurrent.futures``: a pool of processes, Dask's own
+for a cluster, or one that the caller has.  A worker that dies costs its chunk, which is made again; a chunk that kills
+its workers again and again is given up, and its runs say so.
 """
 
 from __future__ import annotations
 
 import hashlib
+import itertools
+import multiprocessing
 import pickle
 import threading
 from collections import OrderedDict
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import suppress
+from concurrent.futures import (
+    FIRST_COMPLETED,
+    BrokenExecutor,
+    CancelledError,
+    Executor,
+    Future,
+    ProcessPoolExecutor,
+    wait,
+)
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, replace
-from functools import cached_property
-from typing import Any
+from functools import cached_property, partial
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -23,75 +38,13 @@ from kinode.algebra.scalars import Array
 from kinode.dynamics.compile import find_compiled
 from kinode.dynamics.compiled_system import RECURSIVE_NAME, Dynamics
 from kinode.errors import ArgumentError, Error
+from kinode.jit.threads import processors
 from kinode.model.system import System
-from kinode.simulation.input_courses import read_courses
-from kinode.simulation.run_arguments import find_output_times, read_row, read_seconds
-from kinode.studies.axes import label_axes, read_axes, read_models, read_table
-from kinode.studies.batch import Batch
-from kinode.studies.design import Design, list_rows, make_design
-from kinode.studies.fast.fast_runs import SwiftBatch, make_runs
-from kinode.studies.kept_results import Kept, keeps_courses, read_all_kept
-from kinode.studies.run_rows import RowMaker, RunRow, Values, check_names, fail_row
-from kinode.tasks.simulate import RunTask, check_fields, find_begin, read_task
-
-COURSE_SAMPLES = 501
-"""Times of quantities over time, where the caller says nothing."""
-
-
-def set_up_study(
-    model: Any, over: Any, until: Any = None, *, keep: Any, design: str | None = None, n: int | None = None,
-    seed: int = 0, start: Any = None, parameters: Any = None, inputs: Any = None, formulation: str = RECURSIVE_NAME,
-    **fields: Any,
-) -> tuple[StudyWorker, Array]:  # fmt: skip
-    """What makes the runs of a study, and the times of what is kept over time; the arguments are those of `sweep`."""
-    check_fields("sweep", fields)
-    columns, is_table = read_table(over)
-    models, names = read_models(model, columns)
-    compiled = [each if isinstance(each, Dynamics) else find_compiled(each, formulation) for each in models]
-    taken = [each.text for each in read_all_kept(compiled[0].system, keep, 0)]
-    axes = label_axes(read_axes(compiled, names, columns, model is None), taken)
-    chosen = make_design(axes, "rows" if is_table and design is None else design, n, _check_seed(seed))
-    fields = {name: value for name, value in fields.items() if value is not None and name not in chosen.roles}
-    times, fields = _find_times(compiled[0], chosen, until, keep, start, fields)
-    wanted = (keep,) if isinstance(keep, str) or callable(keep) else tuple(keep)
-    systems = tuple(each.system for each in compiled)
-    common = {**(parameters or {}), **read_courses(compiled[0], inputs or {})}
-    check_names(compiled[0], common)
-    form = compiled[0].formulation
-    plan = StudyPlan(systems, tuple(names), until, start, fields, wanted, len(times), chosen, common, form)
-    return StudyWorker(plan, compiled), times
-
-
-def _check_seed(seed: Any) -> int:
-    if isinstance(seed, bool) or not isinstance(seed, int | np.integer) or seed < 0:
-        raise ArgumentError(f"seed: a whole number from 0 is expected, not {seed!r}")
-    return int(seed)
-
-
-def _find_times(
-    dynamics: Dynamics, design: Design, until: Any, keep: Any, start: Any, fields: dict[str, Any]
-) -> tuple[Array, dict[str, Any]]:
-    """The times of what is kept over time, and the fields that ask for them."""
-    kept = read_all_kept(dynamics.system, keep, 0)
-    if not keeps_courses(kept):
-        return np.zeros(0), fields
-    varying = [name for name in ("until", "t0") if name in design.roles]
-    if varying:
-        course = next(each.text for each in kept if each.size)
-        raise ArgumentError(f"keep: {course} over time needs the same times in all runs, and {varying[0]} varies")
-    first = design.rows(0, 1)[0]
-    task = read_task(dynamics, until, **fields, **{k: v for k, v in first.items() if design.roles[k] == "field"})
-    if start is None or isinstance(start, Mapping):
-        begin = read_seconds(dynamics, "t0", fields.get("t0", task.defaults.get("t0", 0.0)))
-    else:
-        begin = find_begin(task, start, read_row(dynamics, "p", None), read_row(dynamics, "inputs", None)).state.t
-    end = read_seconds(dynamics, "until", task.until)
-    times = find_output_times(dynamics, task.defaults, task.requested, begin, end)
-    if times is not None:
-        return times, fields
-    fields = {**fields, "samples": COURSE_SAMPLES}
-    return np.linspace(begin, end, COURSE_SAMPLES), fields
-
+from kinode.studies.batch import Batch, RowMaker, RunRow, Values, fail_row
+from kinode.studies.design import Design, list_rows
+from kinode.studies.fast.fast_runs import FastRuns
+from kinode.studies.kept_results import Kept, read_all_kept
+from kinode.tasks.simulate import RunTask, read_task
 
 MOST_OPEN = 4
 """Plans that a worker keeps open."""
@@ -190,10 +143,9 @@ class StudyWorker:
     def make(self, index: int, values: Values, progress: Callable[[float], Any] | None = None) -> RunRow | None:
         """The row of a run; None for a run that ``progress`` stopped."""
         try:
-            row = self._maker(*self._find_key(values)).make(index, self._own(values), progress)
+            return self._maker(*self._find_key(values)).make(index, self._own(values), progress)
         except Error as error:  # of the fields
             return fail_row(index, values, self.kept, str(error))
-        return None if row is None else RunRow(index, values, row.status, row.message, row.results, row.notes)
 
     def group(self, sets: Sequence[Values]) -> list[tuple[RowMaker, list[tuple[int, Values]]]]:
         """The runs of each model with the same fields, as number and values of its own; wrong fields are left out."""
@@ -285,9 +237,15 @@ class ChunkResult:
         return len(self.status)
 
     @property
-    def complete(self) -> bool:
-        """Whether every run was made."""
-        return bool((self.status != NOT_RUN).all())
+    def made(self) -> int:
+        """How many runs were made."""
+        return int((self.status != NOT_RUN).sum())
+
+    @property
+    def left(self) -> list[int]:
+        """The places of the runs that are not made."""
+        found: list[int] = np.flatnonzero(self.status == NOT_RUN).tolist()
+        return found
 
     def put_kept(self, index: int, kept: Sequence[Any]) -> None:
         """Take over what is kept of a run that was done, in the order of the results."""
@@ -307,52 +265,32 @@ def make_chunk(
     worker: StudyWorker, first: int, sets: Sequence[Values], threads: int = 1,
     goes_on: Callable[[int], bool] | None = None,
 ) -> ChunkResult:  # fmt: skip
-    """Make runs with these values, from the first one's number on.
+    """Make runs with these values, from the first one's number on: what a compiled loop makes, then each that is left.
 
     Where ``goes_on``, given the number of runs that are done, says False, and after Ctrl-C, the others are left.
     """
     result = fail_chunk(worker.kept, first, first + len(sets), "", NOT_RUN)
+
+    def look() -> bool:
+        return goes_on is None or goes_on(result.made)
+
     try:
-        if not _make_together(worker, sets, threads, result, goes_on):
-            return result
-        made = int((result.status != NOT_RUN).sum())
-        for done, row in enumerate(_make_rows(worker, sets, result, threads), made + 1):
-            result.put(row)
-            if goes_on is not None and not goes_on(done):
-                break
+        for maker, rows in worker.group(sets):
+            runs = FastRuns.find(maker, rows)
+            if runs is not None and not runs.start(result.put_kept, threads).finish(look):
+                return result
+        batch = Batch(worker.make, sets, result.left, threads)
+        try:
+            for row in batch:
+                result.put(row)
+                if not look():
+                    break
+        finally:
+            batch.cancel()
+            batch.join()
     except KeyboardInterrupt:
         pass  # what is done is given; the caller sees that it is not all
     return result
-
-
-def _make_together(
-    worker: StudyWorker, sets: Sequence[Values], threads: int, result: ChunkResult,
-    goes_on: Callable[[int], bool] | None,
-) -> bool:  # fmt: skip
-    """Make the runs that can share what they do; False where they were stopped."""
-    made = 0
-    for maker, rows in worker.group(sets):
-        batch = SwiftBatch.find(maker, rows)
-        if batch is None:
-            continue
-
-        def look(done: int, before: int = made) -> bool:
-            return goes_on is None or goes_on(before + done)
-
-        if not make_runs(batch, result.put_kept, threads, look):
-            return False
-        made += len(rows) - len(batch.left)
-    return True
-
-
-def _make_rows(worker: StudyWorker, sets: Sequence[Values], result: ChunkResult, threads: int) -> Iterator[RunRow]:
-    """The rows of the runs that are not made yet, as they come."""
-    batch = Batch(worker, sets, np.flatnonzero(result.status == NOT_RUN).tolist(), threads)
-    try:
-        yield from batch
-    finally:
-        batch.cancel()
-        batch.join()
 
 
 def fail_chunk(kept: Sequence[Kept], first: int, last: int, message: str, status: int = FAILURE) -> ChunkResult:
@@ -365,3 +303,182 @@ def fail_chunk(kept: Sequence[Kept], first: int, last: int, message: str, status
 def make_packed_chunk(packed: bytes, first: int, columns: Mapping[str, Array]) -> ChunkResult:
     """The same in another process, from a plan as bytes and a column of values for each axis."""
     return make_chunk(open_plan(packed), first, list_rows(columns))
+
+
+MOST_ATTEMPTS = 3
+"""How often a chunk is tried whose worker died."""
+MOST_WAITING = 256
+"""Chunks that an executor of others is given at a time; with more workers, two for each, as a pool of kinode's own."""
+POLL = 0.2
+"""Seconds between two looks at whether the study goes on."""
+CLUSTER_EXTRA = "a cluster needs dask: pip install 'kinode[cluster]'"
+
+Span = tuple[int, int]
+Take = Callable[[ChunkResult], None]
+GoesOn = Callable[[int], bool]
+"""Given the runs that are done of the chunk under way; False ends the study."""
+
+
+class Engine(NamedTuple):
+    """Where chunks are made."""
+
+    make: Callable[[Iterator[Span], Take, GoesOn], None]
+    """Makes the chunks, in any order, and gives each to ``Take`` in this thread."""
+    workers: int
+    sharing: int = 1
+    """Workers that make a chunk together."""
+
+
+def _make_in_threads(worker: StudyWorker, threads: int, spans: Iterator[Span], take: Take, goes_on: GoesOn) -> None:
+    """One chunk after the other, each in all threads: the loops are machine code, and release Python's lock."""
+    for first, last in spans:
+        result = make_chunk(worker, first, worker.plan.design.rows(first, last), threads, goes_on)
+        take(result)
+        if result.left:
+            return
+
+
+class _ExecutorTeam:
+    """Makes chunks by an executor in the sense of ``concurrent.futures``.
+
+    Parameters
+    ----------
+    worker : StudyWorker
+        The plan, and what is kept.
+    executor : Executor
+    workers : int
+        How many tasks it works on at a time.
+    renew : function, optional
+        Makes a new executor in the place of one that broke.
+    """
+
+    def __init__(
+        self, worker: StudyWorker, executor: Executor, workers: int, renew: Callable[[], Executor] | None = None
+    ) -> None:
+        self.worker, self.executor, self.renew = worker, executor, renew
+        self.window = max(MOST_WAITING if renew is None else 0, 2 * workers)
+        self._packed = worker.plan.pack()
+
+    def make(self, spans: Iterator[Span], take: Take, goes_on: GoesOn) -> None:
+        """Keep the executor busy until all chunks are made.
+
+        Where a pool broke, all that it had is suspected.  Suspects are tried one at a time, so that the one which kills
+        its worker is found, and no other is given up for it.
+        """
+        under_way: dict[Future[ChunkResult], Span] = {}
+        suspects: list[Span] = []
+        attempts: dict[Span, int] = {}
+        try:
+            while True:
+                for span in self._find_next(spans, suspects, len(under_way)):
+                    values = self.worker.plan.design.columns(*span)
+                    under_way[self.executor.submit(make_packed_chunk, self._packed, span[0], values)] = span
+                if not under_way:
+                    return
+                done, _ = wait(under_way, timeout=POLL, return_when=FIRST_COMPLETED)
+                lost, error = self._take_done(done, under_way, take)
+                if len(lost) == 1:
+                    attempts[lost[0]] = attempts.get(lost[0], 0) + 1
+                    if attempts[lost[0]] >= MOST_ATTEMPTS:
+                        words = f"the worker died {MOST_ATTEMPTS} times at this chunk: {error}"
+                        take(fail_chunk(self.worker.kept, *lost.pop(), words))
+                suspects += lost
+                if not goes_on(0):
+                    return
+        finally:
+            for future in under_way:
+                future.cancel()
+
+    def _find_next(self, spans: Iterator[Span], suspects: list[Span], under_way: int) -> Iterator[Span]:
+        """The chunks that are to begin now."""
+        if suspects:
+            if not under_way:
+                yield suspects.pop(0)
+            return
+        yield from itertools.islice(spans, max(0, self.window - under_way))
+
+    def _take_done(
+        self, done: set[Future[ChunkResult]], under_way: dict[Future[ChunkResult], Span], take: Take
+    ) -> tuple[list[Span], BaseException | None]:
+        """Take the results that came; the spans whose worker was lost, and the reason."""
+        lost: list[Span] = []
+        reason: BaseException | None = None
+        for future in done:
+            span = under_way.pop(future)
+            error = CancelledError("the task was cancelled") if future.cancelled() else future.exception()
+            if error is None:
+                take(future.result())
+            elif _is_lost(error):
+                lost.append(span)
+                reason = error
+            else:
+                raise error
+        if isinstance(reason, BrokenExecutor):  # all that it had is lost
+            if self.renew is None:
+                raise Error(f"on: the executor broke: {reason}")
+            lost += under_way.values()
+            under_way.clear()
+            self.executor = self.renew()
+        return lost, reason
+
+
+def _is_lost(error: BaseException) -> bool:
+    """Whether an error says that a worker died."""
+    return isinstance(error, BrokenExecutor | CancelledError) or type(error).__name__ == "KilledWorker"  # of dask
+
+
+@contextmanager
+def open_engine(worker: StudyWorker, on: Any, workers: int | None) -> Iterator[Engine]:
+    """The engine that the argument ``on=`` of ``kn.sweep`` means; what was opened here is closed at the end."""
+    if workers is not None and (isinstance(workers, bool) or not isinstance(workers, int) or workers < 1):
+        raise ArgumentError(f"workers: a number from 1 is expected, not {workers!r}")
+    if on is None or on == "threads":
+        count = workers or processors()
+        yield Engine(partial(_make_in_threads, worker, count), count, count)
+    elif on == "processes":
+        count = workers or processors()
+        team = _ExecutorTeam(worker, _make_pool(count), count, lambda: _make_pool(count))
+        try:
+            yield Engine(team.make, count)
+        finally:
+            team.executor.shutdown(wait=True, cancel_futures=True)
+    elif isinstance(on, str):
+        with _open_client(on) as client:
+            yield _make_cluster_engine(worker, client)
+    elif hasattr(on, "get_executor"):
+        yield _make_cluster_engine(worker, on)
+    elif isinstance(on, Executor) or hasattr(on, "submit"):
+        count = workers or int(getattr(on, "_max_workers", 0)) or processors()
+        yield Engine(_ExecutorTeam(worker, on, count).make, count)
+    else:
+        raise ArgumentError(f"on: threads, processes, the address of a cluster or an executor, not {on!r:.60}")
+
+
+def _make_pool(count: int) -> Executor:
+    return ProcessPoolExecutor(count, mp_context=multiprocessing.get_context("spawn"))
+
+
+@contextmanager
+def _open_client(address: str) -> Iterator[Any]:
+    known = ("threads", "processes")
+    if "://" not in address:
+        raise ArgumentError(f"on: {address!r} is none of {', '.join(known)}, and no address such as tcp://host:8786")
+    try:
+        from distributed import Client
+    except ImportError:
+        raise ArgumentError(f"on: {address}: {CLUSTER_EXTRA}") from None
+    try:
+        client = Client(address, timeout="20s")
+    except (OSError, ValueError) as error:
+        raise ArgumentError(f"on: {address}: the cluster does not answer: {error}") from None
+    try:
+        yield client
+    finally:
+        client.close()
+
+
+def _make_cluster_engine(worker: StudyWorker, client: Any) -> Engine:
+    """Dask's own executor; each worker has as many tasks at a time as it has threads."""
+    threads: Sequence[int] = list(client.nthreads().values())
+    executor, count = client.get_executor(pure=False, retries=MOST_ATTEMPTS - 1), sum(threads) or 1
+    return Engine(_ExecutorTeam(worker, executor, count).make, count)

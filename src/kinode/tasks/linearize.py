@@ -30,7 +30,7 @@ right eigenvectors y and x, much more for double eigenvalues.
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field, replace
 from enum import Enum
 from functools import cached_property
@@ -82,25 +82,10 @@ class Stability(Enum):
         return self.value[1]
 
 
-@dataclass(frozen=True)
-class SmallMotion:
-    """A matrix A and what it was made from; ``displaced`` gives the state after a small change x."""
-
-    A: Array
-    dynamics: Dynamics
-    at: State
-    p: Array
-    inputs: Array
-    n_coordinates: int
-    n_speeds: int
-    displaced: Callable[[Array], State]
-    apart: Callable[[State], Array]  # x_dot of a displaced motion that moves beside this one
-
-
-def judge(motion: SmallMotion) -> Stability:
-    """The verdict on small motions about a steady state."""
-    acting = _acting(motion)
-    A = motion.A[np.ix_(acting, acting)]
+def judge(slopes: Slopes, whole: Array) -> Stability:
+    """The verdict on small motions about a steady state, from the whole matrix A."""
+    acting = _find_acting(slopes, whole)
+    A = whole[np.ix_(acting, acting)]
     if not len(A):
         return Stability.STABLE
     from scipy.linalg import eig, matrix_balance
@@ -118,17 +103,18 @@ def judge(motion: SmallMotion) -> Stability:
         return Stability.STABLE
     zeros = critical & (np.abs(values) <= errors)
     if zeros.any():
-        changes = np.zeros((len(null := _null_space(balanced, size)), len(motion.A)))
+        changes = np.zeros((len(null := _null_space(balanced, size)), len(whole)))
         changes[:, acting] = null @ scaling.T
-        return Stability.NEUTRAL if len(null) and all(_stays(motion, x, size) for x in changes) else Stability.UNDECIDED
-    return Stability.STABLE if _has_least_energy(motion) else Stability.NEUTRAL
+        stays = len(null) and all(_stays(slopes, whole, x, size) for x in changes)
+        return Stability.NEUTRAL if stays else Stability.UNDECIDED
+    return Stability.STABLE if _has_least_energy(slopes, whole, len(acting)) else Stability.NEUTRAL
 
 
-def _acting(motion: SmallMotion) -> list[int]:
+def _find_acting(slopes: Slopes, A: Array) -> list[int]:
     """The states without those that only record, such as the charge drawn from a battery: nothing depends on them."""
-    acting, n = list(range(len(motion.A))), motion.n_coordinates + motion.n_speeds
+    acting, n = list(range(len(A))), sum(slopes.sizes[:2])
     while True:
-        recording = [k for k in acting if k >= n and not motion.A[acting, k].any()]
+        recording = [k for k in acting if k >= n and not A[acting, k].any()]
         if not recording:
             return acting
         acting = [k for k in acting if k not in recording]
@@ -140,17 +126,17 @@ def _null_space(A: Array, size: float) -> Array:
     return np.asarray(V[sizes <= NULL_TOLERANCE * size])
 
 
-def _stays(motion: SmallMotion, x: Array, size: float) -> bool:
+def _stays(slopes: Slopes, A: Array, x: Array, size: float) -> bool:
     """Whether the system is steady again after finite displacements along x, corrected to higher order."""
-    k, largest = motion.n_coordinates, float(np.abs(x).max())
+    k, largest = slopes.sizes[0], float(np.abs(x).max())
     try:
         for length in DISPLACEMENTS:
             displacement, limit = x * (length / largest), STEADY_CHANGE * max(size, 1.0) * abs(length)
             for _ in range(CORRECTIONS):
-                change = motion.apart(motion.displaced(displacement))
+                change = slopes.apart(slopes.displaced(displacement))
                 if not np.abs(change).max(initial=0.0) > limit:
                     break
-                displacement = displacement - np.linalg.lstsq(motion.A, change, rcond=NULL_TOLERANCE)[0]
+                displacement = displacement - np.linalg.lstsq(A, change, rcond=NULL_TOLERANCE)[0]
             if not np.abs(change[k:]).max(initial=0.0) <= limit:
                 return False
     except Error:  # a displacement that a law or a table refuses
@@ -158,13 +144,13 @@ def _stays(motion: SmallMotion, x: Array, size: float) -> bool:
     return True
 
 
-def _has_least_energy(motion: SmallMotion) -> bool:
+def _has_least_energy(slopes: Slopes, A: Array, n_acting: int) -> bool:
     """Whether the state is at rest at a strict minimum of the energy, which only damping changes."""
-    n = motion.n_coordinates
-    damped = all(cause.endswith(".damping") for cause in find_causes(motion.dynamics.topology))
-    if motion.at.u.any() or motion.n_speeds != n or len(_acting(motion)) != 2 * n or not damped:
+    n, n_speeds, _ = slopes.sizes
+    damped = all(cause.endswith(".damping") for cause in find_causes(slopes.topology))
+    if slopes.at.u.any() or n_speeds != n or n_acting != 2 * n or not damped:
         return False
-    squares = np.linalg.eigvals(-motion.A[n:, :n])  # of the frequencies without damping
+    squares = np.linalg.eigvals(-A[n:, :n])  # of the frequencies without damping
     return bool((squares.real > 0.0).all())
 
 
@@ -213,6 +199,18 @@ class Mode:
         return [name for name in ranked[:count] if amplitudes[name] > SMALL_AMPLITUDE * top > 0.0]
 
 
+def list_modes(modes: Iterable[Mode]) -> list[str]:
+    """The lines of a table of modes; of two that are complex conjugates one is shown."""
+    lines = [f"{'eigenvalue, 1/s':>28}  {'rad/s':>10}  {'damping':>8}  moving most"]
+    for mode in modes:
+        if mode.eigenvalue.imag >= 0:
+            value = f"{mode.eigenvalue.real:.6g}"
+            value += f" +- {mode.eigenvalue.imag:.6g}i" if mode.eigenvalue.imag else ""
+            cells = f"{value:>28}  {mode.frequency:10.5g}  {mode.damping:8.3f}"
+            lines.append(f"{cells}  {', '.join(mode.largest())}".rstrip())
+    return lines
+
+
 @dataclass(frozen=True, eq=False)
 class Linearization:
     """x_dot = A x + B inputs, outputs = C x + D inputs about ``at``; ``states`` names the entries of x."""
@@ -257,14 +255,7 @@ class Linearization:
 
     def __str__(self) -> str:
         lines = [f"{self.name}, small motions about the state at t = {self.at.t:g} s: {len(self.states)} states"]
-        lines.append(f"{'eigenvalue, 1/s':>28}  {'rad/s':>10}  {'damping':>8}  moving most")
-        for mode in self.modes:
-            if mode.eigenvalue.imag < 0:
-                continue  # its complex conjugate is shown
-            value = f"{mode.eigenvalue.real:.6g}"
-            value += f" +- {mode.eigenvalue.imag:.6g}i" if mode.eigenvalue.imag else ""
-            cells = f"{value:>28}  {mode.frequency:10.5g}  {mode.damping:8.3f}"
-            lines.append(f"{cells}  {', '.join(mode.largest())}".rstrip())
+        lines += list_modes(self.modes)
         stable = self.stability is Stability.STABLE
         lines.append(self.stability.word if stable else f"{self.stability.word}: {self.stability.meaning}")
         for name, speeds in self.axes.items():
@@ -503,12 +494,10 @@ class Slopes:
         states, names = self.states, tuple(outputs)
         parts = [part for name in names for part in _parts(find_quantity(self.dynamics.system, name))]
         M = self.matrices(names)
-        given = (self.dynamics, self.at, self.p, self.inputs)
-        motion = SmallMotion(M[:n, :n], *given, k, m, self.displaced, self._apart)
         return Linearization(
             self.dynamics.system.name, self.at, M[:n, :n], M[:n, n:], M[n:, :n], M[n:, n:],
             states, tuple(self.topology.inputs), tuple(parts), self.drift,
-            find_steering(self.dynamics.system), frozenset(states[k : k + m]), judge(motion),
+            find_steering(self.dynamics.system), frozenset(states[k : k + m]), judge(self, M[:n, :n]),
         )  # fmt: skip
 
     def displaced(self, x: Array) -> State:
@@ -520,7 +509,7 @@ class Slopes:
         q = self.topology.advance_q(at.q, self.follow_q @ x[:k])
         return close_loops(self.dynamics, replace(at, q=q, u=u, z=z), self.p, self.inputs)
 
-    def _apart(self, state: State) -> Array:
+    def apart(self, state: State) -> Array:
         """x_dot of a motion beside this one, less that of this one, in the axes: zero where it stays beside it."""
         change, apart = self.moved(state, self.turn, self.spin).drift - self.drift, state.u - self.at.u
         for name, where in self.topology.u_of.items():

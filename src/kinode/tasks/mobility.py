@@ -14,11 +14,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
-from typing import Any
 
 import numpy as np
 
-from kinode.algebra.scalars import Array
 from kinode.dynamics.compiled_system import Dynamics
 from kinode.dynamics.reactions.redundancy import analyze, find_poses
 from kinode.dynamics.state_batch import StateBatch
@@ -30,9 +28,6 @@ from kinode.structure.loop_closure import RANK, WALK_LENGTH, Closure
 from kinode.tasks.loop_locking import LockedLoop, find_locked_loops
 
 PARALLEL = 1e-9  # sine of the angle up to which axes are parallel
-SINGULAR_MEASURE = 1e-6  # relative to the start: below, a position counts as singular
-REFINED_MEASURE = 1e-2  # relative to the start: below, the minimum between stored states is refined
-REFINEMENTS, REFINEMENT_POINTS = 5, 17  # of the interval around a minimum, and times in each
 GENERIC_TRIES = 100  # positions near a singular start
 GENERIC_MARGIN = 1e-4  # smallest singular value, relative to the largest, of a position that is surely generic
 
@@ -217,77 +212,6 @@ def _is_planar(dynamics: Dynamics, state: State) -> bool:
     if abs(rotation).max() > PARALLEL:
         return bool(sizes[1] <= PARALLEL * sizes[0] and abs(translation @ V[0]).max() <= PARALLEL)
     return bool(sizes[2] <= PARALLEL * sizes[0])
-
-
-def near_singular(
-    dynamics: Dynamics, t: Any, y: Any, *, p: Any = None, inputs: Any = None, below: float = SINGULAR_MEASURE
-) -> list[tuple[float, float]]:
-    """Near-singular positions along stored states: the time in s and the measure of each.
-
-    The measure is the smallest eigenvalue of G M^-1 G', relative to that of the first state (to the median of the run,
-    if the start is singular).  It falls with the square of the distance, so that stored states may step over a minimum.
-    Around each minimum the motion between them is therefore interpolated, by cubics through q with their derivatives.
-    """
-    t, y = np.asarray(t, dtype=float), np.asarray(y, dtype=float)
-    closure: Closure | None = dynamics.closure if dynamics.topology.constrained else None
-    if closure is None or not closure.rows or not len(t):
-        return []
-    monitor = _SingularityMeasure(dynamics, p, inputs)
-    measures = monitor(t, y)
-    reference = (float(np.median(measures)) if closure.singular else float(measures[0])) or 1.0
-    measures = measures / reference
-    padded = np.concatenate([[np.inf], measures, [np.inf]])
-    lowest = (measures <= padded[:-2]) & (measures < padded[2:]) & (measures < max(REFINED_MEASURE, below))
-    passes = []
-    for k in map(int, np.flatnonzero(lowest)):
-        neighbors = slice(max(k - 1, 0), k + 2)
-        t_min, least = monitor.lowest(t[neighbors], y[neighbors], float(t[k]))
-        if least / reference < below:
-            passes.append((t_min, least / reference))
-    return passes
-
-
-class _SingularityMeasure:
-    """Smallest eigenvalue of G M^-1 G' that belongs to the rank, of many states; lengths in G are scaled."""
-
-    def __init__(self, dynamics: Dynamics, p: Any, inputs: Any) -> None:
-        self.dynamics, self.p, self.inputs = dynamics, p, inputs
-
-    def __call__(self, t: Array, y: Array) -> Array:
-        dynamics, point = self.dynamics, self.dynamics.point_of(t, y, self.p, self.inputs)
-        G = dynamics.loops.evaluate(point)[1][:, dynamics.closure.used]
-        M = dynamics.mass_matrix(t, point.q, z=point.z, p=self.p, inputs=self.inputs)
-        A = G @ np.linalg.solve(M, np.swapaxes(G, 1, 2))
-        sizes = np.linalg.eigvalsh(0.5 * (A + np.swapaxes(A, 1, 2)))
-        return np.maximum(sizes[:, -len(dynamics.closure.rows)], 0.0)
-
-    def lowest(self, t: Array, y: Array, time: float) -> tuple[float, float]:
-        """Time and value of the smallest measure between stored states, by repeated sampling around the minimum."""
-        states = self.path(t, y)
-        low, high = float(t[0]), float(t[-1])
-        least = float(self(np.array([time]), states(np.array([time])))[0])
-        for _ in range(REFINEMENTS):
-            times = np.linspace(low, high, REFINEMENT_POINTS)
-            measures = self(times, states(times))
-            k = int(np.argmin(measures))
-            if measures[k] < least:
-                time, least = float(times[k]), float(measures[k])
-            low, high = float(times[max(k - 1, 0)]), float(times[min(k + 1, REFINEMENT_POINTS - 1)])
-        return time, least
-
-    def path(self, t: Array, y: Array) -> Any:
-        """A function of time that interpolates stored states; quaternions stay close enough to unit length."""
-        from scipy.interpolate import CubicHermiteSpline
-
-        keep = np.concatenate([[True], np.diff(t) > 0])
-        t, y, layout = t[keep], y[keep], self.dynamics.topology.layout
-        rates = np.zeros_like(y)
-        for name, where in self.dynamics.topology.q_of.items():
-            joint, speeds = self.dynamics.system.joints[name], self.dynamics.topology.u_of[name]
-            for i, state in enumerate(y):
-                u = layout.split(state)[1][speeds]
-                rates[i, where] = np.asarray(joint.rate_map(state[where], u), dtype=float)
-        return CubicHermiteSpline(t, y, rates) if len(t) > 1 else lambda times: np.repeat(y, len(times), axis=0)
 
 
 def component_words(components: tuple[str, ...]) -> str:

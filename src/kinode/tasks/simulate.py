@@ -1,21 +1,15 @@
 """``kn.simulate``: from a model to a trajectory.
 
 The integration itself is in simulation/; here its outcome becomes a ``Trajectory``, or an error that carries one.
-
-``warm_up`` makes the first run of a process fast: that run imports the solver and loads the compiled integrator loops,
-which takes about a second, most of it once for all models.  A program that will simulate soon does it while it waits
-for something else.
 """
 
 from __future__ import annotations
 
 import math
 import os
-import threading
 import time
 import warnings
 from collections.abc import Callable, Iterable, Mapping
-from contextlib import suppress
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -25,7 +19,6 @@ from kinode.dynamics.compiled_system import NEWTON_EULER_NAME, RECURSIVE_NAME, D
 from kinode.dynamics.starts.initial_values import find_far_guesses
 from kinode.errors import (
     ArgumentError,
-    Error,
     GuessWarning,
     OtherRowsError,
     RunWarning,
@@ -364,51 +357,3 @@ def _facts(options: Options, motion: StateHistory) -> dict[str, Any]:
     atol = options.atol if isinstance(options.atol, float) else list(options.atol)
     longest = {} if options.max_step == math.inf else {"max_step": options.max_step}
     return {**method, "rtol": options.rtol, "atol": atol, **longest}
-
-
-SHORT_RUN = 1e-3  # s
-
-
-def warm_up(model: System | Dynamics | None = None, *, background: bool = False) -> threading.Thread | None:
-    """Make the first run of this process fast.
-
-    Parameters
-    ----------
-    model : System or Dynamics, optional
-        A model that will be simulated; it is compiled too.  Without one, a pendulum serves.
-    background : bool, default False
-        Whether it is done in a thread, which is returned.
-
-    Returns
-    -------
-    Thread or None
-        The thread; ``thread.join()`` waits for it.
-
-    Examples
-    --------
-    >>> from kinode.tasks.simulate import warm_up
-    >>> warm_up(background=True).join()
-    """
-    if not background:
-        _run(_make_pendulum() if model is None else model)
-        return None
-    thread = threading.Thread(target=warm_up, args=(model,), name="kinode warm-up", daemon=True)
-    thread.start()
-    return thread
-
-
-def _run(model: System | Dynamics) -> None:
-    """A short run, with what is mostly asked of one; what fails here fails again where it is asked for."""
-    system = model.system if isinstance(model, Dynamics) else model
-    begin = float(system.run_defaults.get("t0", 0.0))
-    with suppress(Error):
-        run = simulate(model, begin + SHORT_RUN, t0=begin, samples=2, progress=False)
-        names = [f"{name}.position" for name in system.bodies] + [f"{name}.reaction.force" for name in system.joints]
-        run.evaluate(names) if names else None
-
-
-def _make_pendulum() -> System:
-    system = System("warm-up")
-    bob = system.body("bob", mass=1.0, com=(0.0, 0.0, -1.0))
-    system.joint("pivot", "revolute", system.world, bob, axis="x", q=0.1)
-    return system

@@ -18,17 +18,15 @@ elements: {wind: {kind: force, on: top.head, force: [push*t, 0, 0], expressed_in
 
 @pytest.fixture
 def lane_runs(monkeypatch):
-    """The runs that were made in lanes, by their numbers."""
-    made, make = [], fast_runs.LaneBatch.make
+    """The places of the runs that were made in lanes."""
+    made, make = [], fast_runs.LaneRuns.make
 
-    def noted(self, put, threads, goes_on=None):
-        def note(index, kept):
-            made.append(index)
-            put(index, kept)
+    def noted(self, starts):
+        for k, kept in make(self, starts):
+            made.append(k)
+            yield k, kept
 
-        return make(self, note, threads, goes_on)
-
-    monkeypatch.setattr(fast_runs.LaneBatch, "make", noted)
+    monkeypatch.setattr(fast_runs.LaneRuns, "make", noted)
     return made
 
 

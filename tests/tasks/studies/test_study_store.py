@@ -45,7 +45,7 @@ def test_only_what_is_missing_is_made_again(arm, undisturbed, tmp_path, monkeypa
     from kinode.studies import worker
 
     store = tmp_path / "arm.zarr"
-    monkeypatch.setattr("kinode.studies.engines.MOST_OF_CHUNK", 8)
+    monkeypatch.setattr("kinode.studies.sweep.MOST_OF_CHUNK", 8)
     kn.sweep(arm, OVER, 0.3, keep=KEEP, samples=5, store=store)
     group = zarr.open_group(str(store), mode="r+")
     group["status"][16:24] = NOT_RUN
@@ -106,7 +106,7 @@ def test_store_knows_a_function_by_what_it_does(arm, tmp_path):
 SCRIPT = """
 import sys, time
 import kinode as kn
-import kinode.studies.engines as task
+import kinode.studies.sweep as task
 from kinode.studies.store import StudyStore
 task.MOST_OF_CHUNK = 2
 write, written = StudyStore.write, []
@@ -255,7 +255,7 @@ def test_chunk_that_is_a_folder_counts_as_damaged(arm, tmp_path):
 
 def test_disk_that_fills_up_keeps_what_is_written(arm, tmp_path, monkeypatch):
     """A chunk of eight runs at 501 times takes some 30 kB."""
-    monkeypatch.setattr("kinode.studies.engines.MOST_OF_CHUNK", 8)
+    monkeypatch.setattr("kinode.studies.sweep.MOST_OF_CHUNK", 8)
     store, write = tmp_path / "arm.zarr", StudyStore.write
 
     def make(store=store):
@@ -290,7 +290,7 @@ def whole_store(arm, tmp_path_factory):
     """A store in chunks of eight runs, of which every second run failed."""
     store = tmp_path_factory.mktemp("whole") / "arm.zarr"
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr("kinode.studies.engines.MOST_OF_CHUNK", 8)
+        patch.setattr("kinode.studies.sweep.MOST_OF_CHUNK", 8)
         kn.sweep(arm, OVER, 0.3, keep=KEEP, samples=5, store=store)
     return store
 

@@ -239,7 +239,7 @@ def test_chunk_that_kills_its_workers_is_given_up_alone(arm, monkeypatch):
     from concurrent.futures import Future, ProcessPoolExecutor
     from concurrent.futures.process import BrokenProcessPool
 
-    from kinode.studies import engines
+    from kinode.studies import worker
 
     class Mortal(ThreadPoolExecutor):
         def submit(self, function, packed, first, columns):
@@ -250,8 +250,8 @@ def test_chunk_that_kills_its_workers_is_given_up_alone(arm, monkeypatch):
                 return future
             return super().submit(function, packed, first, columns)
 
-    assert ProcessPoolExecutor is engines.ProcessPoolExecutor
-    monkeypatch.setattr(engines, "_make_pool", lambda count: Mortal(count))
+    assert ProcessPoolExecutor is worker.ProcessPoolExecutor
+    monkeypatch.setattr(worker, "_make_pool", lambda count: Mortal(count))
     study = kn.sweep(arm, {"elbow.q": np.linspace(0, 1, 16)}, 0.1, keep="elbow.u|peak", on="processes", workers=2)
     lost = study.data["status"].values == FAILURE
     assert lost[3] and lost.sum() < 8

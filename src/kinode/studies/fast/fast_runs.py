@@ -1,56 +1,65 @@
-"""Fast runs of one task on several threads, a few at a time, with little Python for each.
+"""Fast runs of one task on several threads, with little Python for each: what one compiled loop makes of a chunk.
 
-Where nothing is to be looked at but the ending, a run goes through a prepared run in the memory of the one before, or
-many runs go through one compiled loop; a thread has its own memory.  Loops, stop conditions, guarded fields and other
-formulations take the way of single runs.
+A thread takes some runs at a time and finds their starts.  Then one compiled loop makes them one after the other, each
+in the memory of the one before.  With the classical Runge-Kutta method at a fixed step, runs of a tree without events,
+whose laws have no breaks, all do the same at the same time: they share their steps in the lanes of one kernel.
 
-Runs share their steps in the lanes of one kernel with the classical Runge-Kutta method at a fixed step, for a tree
-without events, whose laws have no breaks: then all do the same at the same time.
-
-The numbers are those of single runs.  Runs that cannot be made so, that fail or do not stay finite are left to the
-caller, who makes each by itself, where it says why.
+The numbers are those of single runs.  Not made here are runs at which something is to be looked at but the ending
+(loops, stop conditions, guarded fields, other formulations), and those that fail, do not stay finite or are long: the
+caller makes each by itself, where it says why.
 """
 
 from __future__ import annotations
 
 import ctypes
-import threading
-from collections import deque
-from collections.abc import Callable, Iterator, Sequence
-from concurrent.futures import Future, ThreadPoolExecutor
+import math
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
 
 from kinode.algebra.scalars import Array
 from kinode.dynamics.compiled_system import RECURSIVE_NAME, Dynamics
+from kinode.dynamics.reactions.lost_values import is_shared
+from kinode.dynamics.state_batch import find_stored, split_values
 from kinode.errors import Error
-from kinode.jit.kernel_call import alone
 from kinode.jit.loop.memory import floats_of, ints_of
-from kinode.jit.machine_code import compiled
+from kinode.jit.machine_code import ARGUMENTS, compiled
 from kinode.kernels.kernel_options import Kernel
+from kinode.kernels.kernel_table import find_row
+from kinode.model.quantities import QuantityExpression, QuantityName, find_expression, find_quantity
 from kinode.model.system_checks import find_asking
-from kinode.ode.endings import Ending, EndKind
-from kinode.ode.input_table import Inputs, VaryingInputs, split_inputs
+from kinode.ode.input_table import Inputs, VaryingInputs, inputs_at
 from kinode.ode.integrate import PreparedRun, begin_run
 from kinode.ode.kernel_spec import KernelSpec
 from kinode.ode.loops.run_codes import Outcome
 from kinode.ode.method_table import METHODS
 from kinode.ode.ode_arguments import count_steps
-from kinode.ode.rk4_batch import BatchSolution, rk4_batch
-from kinode.ode.run import LoopRun, OnLong, OutputRoom
+from kinode.ode.rk4_batch import rk4_batch
+from kinode.ode.run import LoopRun
+from kinode.ode.run_events import provide_arrays
 from kinode.ode.stiff_takeover import WORTH_STEPS
+from kinode.results.run_quantities import EQUAL_PEAKS
 from kinode.simulation.run_arguments import find_output_times, read_seconds
-from kinode.simulation.run_checks import check_run, has_guards
-from kinode.simulation.run_length import EARLY, LengthWatch, check_lengths
-from kinode.simulation.solver import Solver, check_span, compute_motion, split
-from kinode.simulation.time_events import LawTimes, find_common_times
+from kinode.simulation.run_checks import has_guards
+from kinode.simulation.run_length import EARLY, check_lengths
+from kinode.simulation.solver import Solver, check_span
+from kinode.simulation.time_events import find_common_times
 from kinode.simulation.watched_laws import find_watched
-from kinode.studies.fast import fast_loops
-from kinode.studies.fast.fast_loops import IS_LONG, MADE, ManyMemory
+from kinode.structure.state_layout import EvaluationPoint
+from kinode.studies.batch import RowMaker, Team, Values
+from kinode.studies.fast.fast_loops import (
+    IS_LONG,
+    LEFT,
+    LOOPS,
+    MADE,
+    ManyMemory,
+    ReduceMemory,
+    RowKernel,
+    reduce_rows,
+)
 from kinode.studies.fast.fast_starts import Starts, StartTable
-from kinode.studies.fast.run_measures import FOLDER, Measuring, RowTimes, RunMeasures
-from kinode.studies.run_rows import RowMaker, Values
+from kinode.studies.kept_results import Kept
 from kinode.tasks.simulate import RunTask
 
 LEAST_RUNS = 2
@@ -61,17 +70,25 @@ PIECES_PER_THREAD = 4
 """At least, of what is left."""
 FIRST_STARTS = 4
 """Runs among which one is looked for that can begin."""
-LOOK = 0.05
-"""Seconds between two looks at whether the runs go on."""
+LEAST_LANES = 8
+"""With fewer runs the lanes would be mostly empty."""
+LEAST_GROUPS = 4
+"""Groups of lanes that a thread takes at a time, at least, where there is memory for them."""
+BLOCK_BYTES = 32 << 20
+"""States of runs in lanes that are kept at a time."""
+
+COMPILED = {"peak": 0, "least": 1, "final": 2, "time_of_peak": 3}
+"""Reducers of the compiled loop, by their codes there."""
+NO_ROWS = np.zeros((1, 1))
+FOLDER = "studies/fast"
+"""Where the sources of compiled loops are."""
 
 Put = Callable[[int, Sequence[Any]], None]
 """Given the number of a run and what is kept of it; threads call it, each for runs of its own."""
-GoesOn = Callable[[int], bool]
-"""Given the number of runs that are done; False ends them."""
 
 
-class SwiftBatch:
-    """Runs with several sets of values.
+class FastRuns:
+    """Runs of one task that a compiled loop makes.
 
     Parameters
     ----------
@@ -82,132 +99,96 @@ class SwiftBatch:
     """
 
     def __init__(self, maker: RowMaker, rows: Sequence[tuple[int, Values]]) -> None:
-        self.maker, self.rows = maker, rows
-        self.table = _open_table(maker, rows)
-        self.motion = SwiftMotion(maker.task, self.table)
-        self.measures = RunMeasures(maker.task.dynamics, maker.kept)
-        self.left: list[int] = []
-        """Places, among ``rows``, of runs that are to be made by themselves."""
-        self._lock, self._ended = threading.Lock(), threading.Event()
-        self._taken, self._done, self._working, self._stop = 0, 0, 0, np.zeros(1, dtype=np.int64)
-        self._fault: BaseException | None = None
+        self.maker, self.rows, task = maker, rows, maker.task
+        self.dynamics, self.options = task.dynamics, task.options
+        self.table = table = _open_table(maker, rows)
+        self.measures = RunMeasures(self.dynamics, maker.kept)
+        self.t0, self.until = table.begin.state.t, read_seconds(self.dynamics, "until", task.until)
+        check_span(self.t0, self.until)
+        check_lengths(self.dynamics, self.options.step, self.options.max_step, self.t0, self.until)
+        span = self.dynamics, table.p, table.inputs, self.t0, self.until
+        laws = find_common_times(*span, table.changed | table.entries.keys()) if self.until > self.t0 else None
+        self.lanes = 0 if laws is None or len(laws.breaks) else self._count_lanes()
+        """How many runs share their steps; 0 where each has steps of its own."""
+        self.solver = None if laws is None or self.lanes else Solver(*span[:3], self.options, laws)
+        self.prepared = self._prepare()
+        """What the runs have in common where each has steps of its own; None where no loop serves."""
 
     @classmethod
-    def find(cls, maker: RowMaker, rows: Sequence[tuple[int, Values]]) -> SwiftBatch | None:
-        """The batch of some runs; None where each has to be made by itself."""
-        if len(rows) < LEAST_RUNS or not fits_swift_runs(maker.task):
+    def find(cls, maker: RowMaker, rows: Sequence[tuple[int, Values]]) -> FastRuns | None:
+        """The runs that a loop makes; None where each has to be made by itself."""
+        if len(rows) < LEAST_RUNS or not _is_simple(maker.task):
             return None
         if not RunMeasures.serves(maker.task.dynamics, maker.kept):
             return None
         try:
-            return cls(maker, rows)
+            runs = cls(maker, rows)
         except Error:  # each run says it
             return None
+        return runs if runs.lanes or runs.prepared is not None else None
 
-    def make(self, put: Put, threads: int, goes_on: GoesOn | None = None) -> bool:
-        """Make all runs; False where they were stopped."""
-        count = max(1, min(threads, len(self.rows)))
-        self._working = count
-        team = [threading.Thread(target=self._work, args=(put, count), name="kinode runs") for _ in range(count)]
-        for thread in team:
-            thread.start()
-        try:
-            while not self._ended.wait(LOOK):
-                if goes_on is not None and not goes_on(self._done):
-                    self._stop[0] = 1
-        finally:  # also after Ctrl-C
-            if not self._ended.is_set():
-                self._stop[0] = 1
-            for thread in team:
-                thread.join()
-        if self._fault is not None:
-            raise self._fault
-        return not self.is_stopped and (goes_on is None or goes_on(self._done))
+    def _count_lanes(self) -> int:
+        """The lanes of the kernel, where runs can share their steps; else 0."""
+        task, topology = self.maker.task, self.dynamics.topology
+        chosen = [*task.requested.values(), *(task.defaults.get(name) for name in ("times", "samples", "every"))]
+        alike = METHODS[self.options.method].fixed and all(value is None for value in chosen)
+        if len(self.rows) < LEAST_LANES or not alike or isinstance(self.table.inputs, VaryingInputs):
+            return 0
+        if find_asking(self.dynamics.system):  # each run tells its parts of completed steps
+            return 0
+        serves = topology.events is None and find_watched(self.dynamics) is None
+        return self.dynamics.kernels.lanes if serves else 0
 
-    @property
-    def is_stopped(self) -> bool:
-        """Whether the runs are to stop."""
-        return bool(self._stop[0])
+    def _prepare(self) -> PreparedRun | None:
+        if self.solver is None:
+            return None
+        task = self.maker.task
+        times = find_output_times(self.dynamics, task.defaults, task.requested, self.t0, self.until)
+        return self.solver.find_prepared(self.t0, self.until, times)
 
-    def _work(self, put: Put, threads: int) -> None:
-        """Make one piece after the other."""
-        try:
-            make = self._open()
-            with alone():
-                while not self._stop[0] and (piece := self._take(threads)) is not None:
-                    starts = self.table.find([values for _, values in self.rows[piece]])
-                    self.left += [int(piece.start + k) for k in np.flatnonzero(~starts.ready)]
-                    for k, kept in make(starts, np.flatnonzero(starts.ready)):
-                        if kept is None:
-                            self.left.append(int(piece.start + k))
-                        else:
-                            put(self.rows[piece.start + k][0], kept)
-                            self._done += 1
-        except BaseException as fault:
-            self._fault, self._stop[0] = fault, 1
-        finally:
-            with self._lock:
-                self._working -= 1
-                if not self._working:
-                    self._ended.set()
+    def start(self, put: Put, threads: int) -> Team:
+        """Threads that make the runs, and put what is kept of each that a loop has made."""
+        threads = max(1, min(threads, len(self.rows)))
+        return Team(lambda team: self._open(team, put), self._split(threads), threads)
 
-    def _take(self, threads: int) -> slice | None:
-        """The next piece."""
-        with self._lock:
-            first, rest = self._taken, len(self.rows) - self._taken
-            if not rest:
-                return None
-            self._taken += max(1, min(MOST_OF_PIECE, rest // (PIECES_PER_THREAD * threads)))
-            return slice(first, self._taken)
+    def _split(self, threads: int) -> Iterator[slice]:
+        """What a thread takes at a time; less towards the end, so that none has to wait long for another."""
+        least, most, first = 1, MOST_OF_PIECE, 0
+        if self.lanes:  # all take equally long
+            steps = count_steps(self.t0, self.until, self.options.step or 0.0)
+            states = 8 * len(self.table.begin.state.y) * (steps + 1) * self.lanes
+            most = self.lanes * max(1, BLOCK_BYTES // (states * threads))
+            least = min(LEAST_GROUPS * self.lanes, most)
+        while first < len(self.rows):
+            rest = len(self.rows) - (0 if self.lanes else first)
+            share = rest // (PIECES_PER_THREAD * threads * least) * least
+            last = min(first + max(least, min(most, share)), len(self.rows))
+            yield slice(first, last)
+            first = last
 
-    def _open(self) -> Callable[[Starts, Array], Iterator[tuple[int, list[Any] | None]]]:
-        """What makes runs in one thread, given starts and which of them."""
-        prepared, varying = self.motion.prepared, isinstance(self.table.inputs, VaryingInputs)
-        if prepared is None or not ManyRuns.serves(prepared, self.measures, varying):
-            return _OneByOne(self).make
-        many = ManyRuns(prepared, self.measures, self._stop, self.motion.stiff_kernel is not None)
+    def _open(self, team: Team, put: Put) -> Callable[[slice], None]:
+        """What makes a piece of the runs in one thread."""
+        stop, prepared = team.stop, self.prepared
+        loop = LaneRuns(self, stop) if prepared is None else ManyRuns(prepared, self, stop)
+        has_frames = bool(self.dynamics.system.frames)
 
-        def make(starts: Starts, chosen: Array) -> Iterator[tuple[int, list[Any] | None]]:
-            ready = starts.chosen(chosen)
-            for k, kept in many.make(ready):
-                yield int(chosen[k]), None if kept is None or self._is_undefined(kept) else kept
+        def make(piece: slice) -> None:
+            starts, rows = self.table.find([values for _, values in self.rows[piece]]), self.rows[piece]
+            chosen = np.flatnonzero(starts.ready)
+            for k, kept in loop.make(starts.chosen(chosen)):
+                if kept is None or (has_frames and not all(np.isfinite(each).all() for each in kept)):
+                    continue  # a run by itself says which frame is undefined
+                put(rows[chosen[k]][0], kept)
 
         return make
 
-    def measure(self, measuring: Measuring, t: Array, y: Array, p: Array, inputs: Inputs) -> list[Any] | None:
-        """What is kept of a motion; None for a run that is to be made by itself."""
-        try:
-            kept = measuring.measure(t, y, p, inputs)
-        except Exception:  # as above
-            return None
-        return None if self._is_undefined(kept) else kept
 
-    def _is_undefined(self, kept: Sequence[Any]) -> bool:
-        """Whether a frame may be undefined, which a run by itself names."""
-        has_frames = bool(self.maker.task.dynamics.system.frames)
-        return has_frames and not all(np.isfinite(each).all() for each in kept)
-
-
-class _OneByOne:
-    """Makes one run after the other in one thread, each driven by Python."""
-
-    def __init__(self, batch: SwiftBatch) -> None:
-        self.batch, self.room, self.measuring = batch, OutputRoom(), batch.measures.open()
-
-    def make(self, starts: Starts, chosen: Array) -> Iterator[tuple[int, list[Any] | None]]:
-        """The places of runs and what is kept of each; None for one that is to be made by itself."""
-        for k in chosen.tolist():
-            kept = self._make_one(starts.y[k], starts.p[k], starts.inputs_of(k))
-            if self.batch.is_stopped:
-                return
-            yield k, kept
-
-    def _make_one(self, y: Array, p: Array, inputs: Inputs) -> list[Any] | None:
-        try:
-            motion = self.batch.motion.integrate(self.room, y, p, inputs, lambda _: not self.batch.is_stopped)
-        except Exception:  # it comes again in the run by itself, which says it
-            return None
-        return None if motion is None else self.batch.measure(self.measuring, motion.t, motion.y, p, inputs)
+def _is_simple(task: RunTask) -> bool:
+    """Whether the runs of a task end at their time or fail, are those of its compiled system, and move freely."""
+    dynamics = task.dynamics
+    if task.stop_when is not None or dynamics.formulation != RECURSIVE_NAME:
+        return False
+    return not dynamics.topology.constrained and dynamics.n_u > 0 and not has_guards(dynamics)
 
 
 def _open_table(maker: RowMaker, rows: Sequence[tuple[int, Values]]) -> StartTable:
@@ -230,77 +211,6 @@ def _open_table(maker: RowMaker, rows: Sequence[tuple[int, Values]]) -> StartTab
     raise reason or Error("no run of the first ones begins without a word")
 
 
-OnProgress = Callable[[float], bool]
-
-
-class MotionRows(NamedTuple):
-    """Times and states of a run that reached its end."""
-
-    t: Array
-    y: Array
-
-
-def fits_swift_runs(task: RunTask) -> bool:
-    """Whether the runs of a task end at their time or fail, and are those of its compiled system."""
-    return task.stop_when is None and task.dynamics.formulation == RECURSIVE_NAME
-
-
-class SwiftMotion:
-    """Integrates runs of a task whose starts are in a table."""
-
-    def __init__(self, task: RunTask, table: StartTable) -> None:
-        self.task, self.dynamics, self.table = task, task.dynamics, table
-        self.t0, self.until = table.begin.state.t, read_seconds(task.dynamics, "until", task.until)
-        check_span(self.t0, self.until)
-        self.times = find_output_times(self.dynamics, task.defaults, task.requested, self.t0, self.until)
-        varying = table.changed | table.entries.keys()
-        self.laws: LawTimes | None = find_common_times(
-            self.dynamics, table.p, table.inputs, self.t0, self.until, varying
-        )
-        """The times of laws, where they are the same in all runs."""
-        self.stiff_kernel: Callable[[], KernelSpec] | None = None
-        """The model of a method for stiff systems that may take runs over."""
-        self.prepared = self._find_prepared()
-        """What the runs share; None where they take the way of single runs."""
-
-    def _find_prepared(self) -> PreparedRun | None:
-        task, dynamics, table = self.task, self.dynamics, self.table
-        simple = not dynamics.topology.constrained and dynamics.n_u > 0 and not has_guards(dynamics)
-        if not simple or self.laws is None or not self.until > self.t0:
-            return None
-        solver = Solver(dynamics, table.p, table.inputs, task.options, self.laws)
-        check_lengths(dynamics, task.options.step, task.options.max_step, self.t0, self.until)
-        self.stiff_kernel = solver.stiff_kernel
-        return solver.find_prepared(self.t0, self.until, self.times)
-
-    def integrate(self, room: OutputRoom, y: Array, p: Array, inputs: Inputs, goes_on: OnProgress) -> MotionRows | None:
-        """The motion from a start; None of a run that did not reach its end."""
-        if self.prepared is None:
-            return self._integrate_alone(y, p, inputs, goes_on)
-        watch: dict[str, tuple[int, OnLong]] = {}
-        if self.task.options.step is None:
-            length = LengthWatch(self.dynamics, p, inputs, METHODS[self.task.options.method])
-            watch = length.watch(0, self.t0, self.until)
-        ending, t, states = self.prepared.solve_in(
-            room, y, p, split_inputs(inputs)[0], on_progress=goes_on, stiff_kernel=self.stiff_kernel, **watch
-        )
-        return MotionRows(t, states) if _is_done(ending) else None
-
-    def _integrate_alone(self, y: Array, p: Array, inputs: Inputs, goes_on: OnProgress) -> MotionRows | None:
-        start = split(self.dynamics, self.t0, y)
-        motion = compute_motion(
-            self.dynamics, start, self.until, times=self.times, options=self.task.options, p=p, inputs=inputs,
-            on_progress=goes_on,
-        )  # fmt: skip
-        motion = check_run(motion.dynamics or self.dynamics, motion)
-        alike = motion.dynamics is None or motion.dynamics is self.dynamics
-        return MotionRows(motion.t, motion.y) if alike and _is_done(motion.ending) else None
-
-
-def _is_done(ending: Ending) -> bool:
-    return ending.kind is EndKind.DONE
-
-
 FIRST_ROWS = 4096
 """Rows of the output for which memory is provided at first; a run of more begins anew with twice as many."""
 FIRST_NUMBERS = 1 << 19
@@ -308,36 +218,23 @@ FIRST_NUMBERS = 1 << 19
 
 
 class ManyRuns:
-    """Makes runs that a prepared run describes, and measures them.
+    """Runs one after the other in one loop, each with steps of its own, begun in the memory of the one before."""
 
-    Parameters
-    ----------
-    prepared : PreparedRun
-        The model, the span of time and the method.
-    measures : RunMeasures
-        What is kept.
-    stop : array
-        One whole number, nonzero once the runs are to stop.
-    leaves_stiff : bool
-        Whether runs whose steps stability bounds are left, since another method takes them over.
-    """
-
-    def __init__(self, prepared: PreparedRun, measures: RunMeasures, stop: Array, leaves_stiff: bool) -> None:
-        self.prepared, self.measures, self.memory = prepared, measures, ManyMemory()
-        self.leaves_stiff = leaves_stiff
+    def __init__(self, prepared: PreparedRun, runs: FastRuns, stop: Array) -> None:
+        self.prepared, self.measures, self.memory = prepared, runs.measures, ManyMemory()
+        varying = isinstance(runs.table.inputs, VaryingInputs) and runs.measures.is_computing
+        self._measuring = runs.measures.open() if varying else None
+        """What measures runs whose inputs have to be found at each row."""
+        self._leaves_stiff = runs.solver is not None and runs.solver.stiff_kernel is not None
+        self._call = compiled(LOOPS[prepared.loop_name], words="the integrator", folder=FOLDER)
         self._run: LoopRun | None = None
         self._t, self._y, self._out = np.empty(0), np.empty((0, 0)), np.empty((0, 0))
         self.memory.stop = ints_of(stop)
         self._pristine = ctypes.create_string_buffer(0)
         self._kept_alive: list[Any] = []
 
-    @staticmethod
-    def serves(prepared: PreparedRun, measures: RunMeasures, varying_inputs: bool) -> bool:
-        """Whether a loop exists for the method, and nothing of the inputs has to be found at each row."""
-        return prepared.loop_name in fast_loops.LOOPS and not (varying_inputs and measures.is_computing)
-
     def make(self, starts: Starts) -> Iterator[tuple[int, list[Any] | None]]:
-        """The places of runs and what is kept of each; None for one that is to be made by itself."""
+        """The places of runs that reach their end, and what is kept of each."""
         memory, count, inputs = self.memory, len(starts.y), starts.input_rows
         if not count:
             return
@@ -347,42 +244,36 @@ class ManyRuns:
         state, results = np.zeros(count, dtype=np.int64), np.zeros((count, max(1, memory.reduce.count)))
         memory.y, memory.p, memory.inputs = floats_of(y), floats_of(p), floats_of(rows)
         memory.state, memory.results = ints_of(state), floats_of(results)
-        at_once = 1 if self.measures.in_python else count
+        at_once = 1 if self.measures.in_python or self._measuring else count
         for first in range(0, count, at_once):
             memory.next, memory.last = first, min(first + at_once, count)
             self._drive(state)
             for k in range(first, memory.next):
-                yield k, self._take(results[k]) if state[k] == MADE else None
+                if state[k] == MADE:
+                    yield k, self._take(starts, k, results[k])
             if memory.next < memory.last:  # it was stopped
                 return
 
     def _drive(self, state: Array) -> None:
         """Call the loop until the runs are made."""
-        memory, source = self.memory, fast_loops.LOOPS[self.prepared.loop_name]
-        call = compiled(source, words="the integrator", folder=FOLDER)
+        memory, call = self.memory, self._call
         while True:
             code = call(memory)
             if code == Outcome.ROWS_FULL:
                 self._provide(2 * memory.run.output.room)
             elif code == IS_LONG:
-                state[memory.next] = fast_loops.LEFT
+                state[memory.next] = LEFT
                 memory.next += 1
             else:
                 return
 
-    def _take(self, reduced: Array) -> list[Any]:
+    def _take(self, starts: Starts, k: int, reduced: Array) -> list[Any] | None:
         """What is kept of the run that was made last, or of one that Python has nothing to do with."""
-        measures = self.measures
-        kept: list[Any] = [None] * len(measures.kept)
-        for k, value in zip(measures.in_loop, reduced.tolist()):
-            kept[k] = value
-        if measures.in_python:
-            rows = self.memory.run.output.written
-            t, y = self._t[:rows], self._y[:rows]
-            values, times = measures.by_name(t, y, self._out[:rows]), RowTimes(t)
-            for k in measures.in_python:
-                kept[k] = measures.kept[k].take(times, values)  # type: ignore[arg-type]
-        return kept
+        rows = self.memory.run.output.written
+        t, y = self._t[:rows], self._y[:rows]
+        if self._measuring is not None:
+            return self._measuring.measure(t, y, starts.p[k], starts.inputs_of(k))
+        return self.measures.compose(reduced, t, y, self._out[:rows])
 
     # -- memory ---------------------------------------------------------------------------------------------
     def _lay_out(self, starts: Starts, inputs: Array) -> None:
@@ -392,7 +283,7 @@ class ManyRuns:
             prepared.kernel, starts.y[0], prepared.t0, prepared.t1, p=starts.p[0], inputs=inputs[0], memory=memory.run,
             **prepared.options,
         )  # fmt: skip
-        run.memory.stiffness.worth = WORTH_STEPS if self.leaves_stiff else 0
+        run.memory.stiffness.worth = WORTH_STEPS if self._leaves_stiff else 0
         memory.words, memory.run_at = ctypes.sizeof(memory.run) // 8, ctypes.addressof(memory.run)
         memory.n_y, memory.n_p, memory.n_inputs = starts.y.shape[1], starts.p.shape[1], inputs.shape[1]
         memory.own_p, memory.own_inputs = memory.run.model.p, memory.run.model.inputs
@@ -401,7 +292,8 @@ class ManyRuns:
         memory.long = EARLY if prepared.options.get("step") is None else 1 << 62
         times = np.zeros(1) if run.given_times is None else np.ascontiguousarray(run.given_times)
         memory.times = floats_of(times)
-        self.measures.lay_out(memory.kernel, memory.reduce)
+        if self._measuring is None:
+            self.measures.lay_out(memory.kernel, memory.reduce)
         sampled = memory.run.output.sampled != 0
         most = FIRST_NUMBERS // max(1, memory.n_y + memory.kernel.n_out)
         self._provide(run.times.size + 1 if sampled else max(16, min(FIRST_ROWS, most)))
@@ -431,129 +323,172 @@ class ManyRuns:
         memory.block_table = ints_of(np.array([*table, 0], dtype=np.int64))
 
 
-LEAST_LANES = 8
-"""With fewer runs the lanes would be mostly empty."""
-BLOCK_BYTES = 32 << 20
-"""States of runs that are kept at a time."""
+class LaneRuns:
+    """Runs in the lanes of one kernel, at all steps at the same time."""
+
+    def __init__(self, runs: FastRuns, stop: Array) -> None:
+        self.runs, self.stop, self.measuring = runs, stop, runs.measures.open()
+        dynamics = runs.dynamics
+        rate = dynamics.kernels.machine(Kernel("rate"), runs.lanes)
+        sizes = dynamics.n_q, dynamics.n_u, dynamics.n_z
+        self.kernel = KernelSpec(rate.address, *sizes, runs.lanes, rate.sizes["work"])
+
+    def make(self, starts: Starts) -> Iterator[tuple[int, list[Any] | None]]:
+        """The places of runs that stay finite, and what is kept of each."""
+        runs, step = self.runs, self.runs.options.step
+        assert step is not None and not isinstance(starts.inputs, VaryingInputs)
+        solution = rk4_batch(
+            self.kernel, starts.y, runs.t0, runs.until, step, every=1, p=starts.p, inputs=starts.inputs,
+            quaternions=runs.dynamics.topology.layout.quaternions, threads=1, on_progress=lambda _: not self.stop[0],
+        )  # fmt: skip
+        for k, failed in enumerate(solution.failed_component.tolist()):
+            if self.stop[0]:
+                return
+            if failed < 0:
+                yield k, self.measuring.measure(solution.t, solution.y[k], starts.p[k], starts.inputs[k])
 
 
-class _LaneBlock(NamedTuple):
-    """Runs that are integrated together."""
+class RowTimes(NamedTuple):
+    """The times of a run, which is all that reducers take from it."""
 
-    places: Array
-    """Their places among the rows of the batch."""
-    starts: Starts
-    chosen: Array
-    """Which of the starts are theirs."""
+    t: Array
 
 
-def fits_lanes(maker: RowMaker, rows: int) -> bool:
-    """Whether so many runs of a task can share their steps, as far as the task tells."""
-    task, dynamics = maker.task, maker.task.dynamics
-    requested = any(value is not None for value in task.requested.values())
-    defaults = any(name in task.defaults for name in ("times", "samples", "every"))
-    if rows < LEAST_LANES or not METHODS[task.options.method].fixed or requested or defaults:
-        return False
-    topology = dynamics.topology
-    if find_asking(dynamics.system):  # each run tells its parts of completed steps
-        return False
-    return topology.events is None and not topology.constrained and dynamics.n_u > 0 and find_watched(dynamics) is None
-
-
-class LaneBatch:
-    """The runs of a batch, in lanes.
+class RunMeasures:
+    """What is kept of each run, by where it comes from.
 
     Parameters
     ----------
-    batch : SwiftBatch
-        The runs, their starts and what is kept of them.
+    dynamics : Dynamics
+        The compiled system.
+    kept : sequence of Kept
+        What is kept; ``serves`` tells whether it can be.
     """
 
-    def __init__(self, batch: SwiftBatch) -> None:
-        self.batch, self.dynamics, self.options = batch, batch.maker.task.dynamics, batch.maker.task.options
-        self.kernel, self._goes_on = _find_kernel(self.dynamics), True
+    def __init__(self, dynamics: Dynamics, kept: Sequence[Kept]) -> None:
+        self.dynamics, self.kept = dynamics, tuple(kept)
+        system = dynamics.system
+        self._expressions: dict[str, QuantityExpression] = {}
+        names = dict[str, QuantityName]()
+        for text in dict.fromkeys(each.quantity for each in self.kept):
+            expression = find_expression(system, text)
+            if expression is not None:
+                self._expressions[text] = expression
+            for name in [text] if expression is None else expression.names:
+                names[name] = find_quantity(system, name)
+        self._stored = {text: find_stored(dynamics, name) for text, name in names.items()}
+        self._computed = [name for text, name in names.items() if self._stored[text] is None]
+        self._kernel = Kernel("evaluate", tuple(name.text for name in self._computed))
+        firsts = np.cumsum([0, *(math.prod(name.size) for name in self._computed)]).tolist()
+        self._starts = dict(zip((name.text for name in self._computed), firsts))
+        self._table = [self._find_entry(each, names) for each in self.kept]
+        self.in_loop = [k for k, entry in enumerate(self._table) if entry is not None]
+        """What the compiled loop reduces; the rest is reduced in Python."""
+        self.in_python = [k for k, entry in enumerate(self._table) if entry is None]
 
-    @classmethod
-    def find(cls, batch: SwiftBatch) -> LaneBatch | None:
-        """The runs in lanes; None where each has steps of its own."""
-        laws = batch.motion.laws
-        if laws is None or len(laws.breaks) or isinstance(batch.table.inputs, VaryingInputs):
+    @staticmethod
+    def serves(dynamics: Dynamics, kept: Sequence[Kept]) -> bool:
+        """Whether states and quantities by name are all that is needed."""
+        return all(each.quantity for each in kept) and all(
+            _is_plain(dynamics, name) for each in kept for name in _find_names(dynamics, each.quantity)
+        )
+
+    def _find_entry(self, kept: Kept, names: Mapping[str, QuantityName]) -> tuple[int, int, int, int] | None:
+        """The row of the loop's table; None for what is reduced in Python."""
+        if kept.by not in COMPILED or kept.quantity not in names:
             return None
-        return cls(batch) if fits_lanes(batch.maker, len(batch.rows)) else None
+        stored = self._stored[kept.quantity]
+        if stored is not None:
+            width = stored.columns.stop - stored.columns.start if stored.vector else 0
+            return 0, stored.columns.start, width, COMPILED[kept.by]
+        size = names[kept.quantity].size
+        return 1, self._starts[kept.quantity], math.prod(size) if size else 0, COMPILED[kept.by]
 
-    def make(self, put: Put, threads: int, goes_on: GoesOn | None = None) -> bool:
-        """Make all runs; False where they were stopped.
+    def open(self) -> Measuring:
+        """The measuring of one thread."""
+        return Measuring(self)
 
-        While one block of runs is integrated, the starts of the next are found and the results of the last reduced.
-        """
-        waiting, done = deque[tuple[_LaneBlock, Future[BatchSolution]]](), 0
-        measuring, blocks = self.batch.measures.open(), self._find_blocks(threads)
-        with ThreadPoolExecutor(1) as executor:
-            try:
-                while True:
-                    block = next(blocks, None)
-                    if block is not None:
-                        waiting.append((block, executor.submit(self._integrate, block, threads)))
-                    if len(waiting) > 1 or (waiting and block is None):
-                        solved, future = waiting.popleft()
-                        solution = future.result()
-                        for k in range(len(solved.places)):
-                            self._finish(put, measuring, solved, solution, k)
-                            done += 1
-                            if goes_on is not None and not goes_on(done):
-                                return False
-                    if block is None and not waiting:
-                        return True
-            finally:  # after Ctrl-C, or if nobody wants the other rows
-                self._goes_on = False
+    def evaluate(self, t: Array, y: Array, p: Array, inputs: Inputs) -> Array:
+        """The computed quantities at the states of a run, side by side."""
+        if not self._computed:
+            return NO_ROWS
+        q, u, z = self.dynamics.topology.layout.split(y)
+        return self.dynamics.kernels.call(self._kernel, EvaluationPoint(t, q, u, z, p, inputs_at(inputs, t)))
 
-    def _find_blocks(self, threads: int) -> Iterator[_LaneBlock]:
-        """The blocks of all runs."""
-        batch, motion, step = self.batch, self.batch.motion, self.options.step
-        assert step is not None
-        check_lengths(self.dynamics, step, self.options.max_step, motion.t0, motion.until)
-        steps = count_steps(motion.t0, motion.until, step) if motion.until > motion.t0 else 0
-        at_once = self.kernel.lanes * threads
-        groups = BLOCK_BYTES // max(1, 8 * self.kernel.n_y * (steps + 1)) // at_once
-        size = at_once * max(1, groups)  # no thread has less to do than another
-        for first in range(0, len(batch.rows), size):
-            starts = batch.table.find([values for _, values in batch.rows[first : first + size]])
-            batch.left += [int(first + k) for k in np.flatnonzero(~starts.ready)]
-            chosen = np.flatnonzero(starts.ready)
-            if len(chosen):
-                yield _LaneBlock(first + chosen, starts, chosen)
+    def compose(self, reduced: Array, t: Array, y: Array, out: Array) -> list[Any]:
+        """What is kept of a run: what the loop has reduced, and what the reducers in Python give."""
+        kept: list[Any] = [None] * len(self.kept)
+        for k, value in zip(self.in_loop, reduced.tolist()):
+            kept[k] = value
+        if not self.in_python:
+            return kept
+        values = dict(split_values(out, self._computed)) if self._computed else {}
+        values |= {
+            text: y[:, where.columns if where.vector else where.columns.start]
+            for text, where in self._stored.items()
+            if where is not None
+        }
+        for text, expression in self._expressions.items():
+            values[text] = expression.evaluate(self.dynamics.system, values, len(t))
+        for k in self.in_python:
+            kept[k] = self.kept[k].take(RowTimes(t), values)  # type: ignore[arg-type]
+        return kept
 
-    def _integrate(self, block: _LaneBlock, threads: int) -> BatchSolution:
-        """The states of all runs of a block at all steps."""
-        motion, step, starts, chosen = self.batch.motion, self.options.step, block.starts, block.chosen
-        assert step is not None and not isinstance(starts.inputs, VaryingInputs)
-        return rk4_batch(
-            self.kernel, starts.y[chosen], motion.t0, motion.until, step, every=1, p=starts.p[chosen],
-            inputs=starts.inputs[chosen], quaternions=self.dynamics.topology.layout.quaternions, threads=threads,
-            on_progress=lambda done: self._goes_on,
-        )  # fmt: skip
+    @property
+    def is_computing(self) -> bool:
+        """Whether something is to be computed from the states."""
+        return bool(self._computed)
 
-    def _finish(self, put: Put, measuring: Measuring, block: _LaneBlock, solution: BatchSolution, k: int) -> None:
-        """What is kept of a run; one that did not stay finite is made by itself."""
-        place, row = int(block.places[k]), block.chosen[k]
-        if solution.failed_component[k] < 0:
-            p, inputs = block.starts.p[row], block.starts.inputs_of(row)
-            kept = self.batch.measure(measuring, solution.t, solution.y[k], p, inputs)
-            if kept is not None:
-                put(self.batch.rows[place][0], kept)
-                return
-        self.batch.left.append(place)
+    def lay_out(self, kernel: RowKernel, reduce: ReduceMemory) -> None:
+        """Give a compiled loop the kernel of the quantities, and the table of reductions."""
+        topology, lanes = self.dynamics.topology, self.dynamics.kernels.lanes
+        if self._computed:
+            code = self.dynamics.kernels.machine(self._kernel, lanes if find_row(self._kernel).lanes else 1)
+            kernel.address, kernel.lanes, kernel.n_out = code.address, code.lanes, code.sizes["out"]
+            kernel.n_q, kernel.n_u, kernel.n_z = topology.n_q, topology.n_u, topology.n_z
+            for name, array in zip(ARGUMENTS, provide_arrays(*(max(1, code.sizes[n]) * code.lanes for n in ARGUMENTS))):
+                setattr(kernel, name, floats_of(array))
+        reduce.count, reduce.equal = len(self.in_loop), 1.0 - EQUAL_PEAKS
+        count = reduce.count + 1
+        entries = [number for entry in self._table if entry is not None for number in entry]
+        reduce.table = ints_of(np.array([*entries, 0], dtype=np.int64))
+        reduce.results, reduce.largest, reduce.least = (floats_of(np.zeros(count)) for _ in range(3))
+        reduce.peak_row, reduce.known = (ints_of(np.zeros(count, dtype=np.int64)) for _ in range(2))
 
 
-def _find_kernel(dynamics: Dynamics) -> KernelSpec:
-    lanes = dynamics.kernels.lanes
-    rate = dynamics.kernels.machine(Kernel("rate"), lanes)
-    return KernelSpec(rate.address, dynamics.n_q, dynamics.n_u, dynamics.n_z, lanes, rate.sizes["work"])
+class Measuring:
+    """Measures one run after another, in memory of its own."""
+
+    def __init__(self, measures: RunMeasures) -> None:
+        self.measures, self._memory = measures, ReduceMemory()
+        self._call = compiled(reduce_rows, words="the integrator", folder=FOLDER)
+        measures.lay_out(RowKernel(), self._memory)
+        self._results = np.zeros(len(measures.in_loop) + 1)
+        self._memory.results = floats_of(self._results)
+
+    def measure(self, t: Array, y: Array, p: Array, inputs: Inputs) -> list[Any] | None:
+        """What is kept of a run, in the order of what was asked for; None for one that is to be made by itself."""
+        measures, memory = self.measures, self._memory
+        try:
+            out = measures.evaluate(t, y, p, inputs)
+            if measures.in_loop:
+                memory.rows, memory.y_width, memory.out_width = len(t), y.shape[1], out.shape[1]
+                memory.t, memory.y, memory.out = floats_of(t), floats_of(y), floats_of(out)
+                self._call(memory)
+            return measures.compose(self._results, t, y, out)
+        except Exception:  # it comes again in the run by itself, which says it
+            return None
 
 
-def make_runs(
-    batch: SwiftBatch, put: Put, threads: int, goes_on: GoesOn | None = None
-) -> bool:  # fmt: skip
-    """Make the runs of a batch in lanes where they can share their steps, else each with its own; False if stopped."""
-    lanes = LaneBatch.find(batch)
-    return batch.make(put, threads, goes_on) if lanes is None else lanes.make(put, threads, goes_on)
+def _find_names(dynamics: Dynamics, text: str) -> Sequence[str]:
+    expression = find_expression(dynamics.system, text)
+    return (text,) if expression is None else expression.names
+
+
+def _is_plain(dynamics: Dynamics, text: str) -> bool:
+    """Whether a quantity is a state, or the result of a kernel at a state as it is."""
+    name = find_quantity(dynamics.system, text)
+    if name.sort in ("time", "parameter", "input") or is_shared(dynamics, name):
+        return False
+    turns = name.quantity == "q" and name.owner in dynamics.topology.cut_names  # made continuous along a run
+    return find_stored(dynamics, name) is not None or not turns

@@ -1,10 +1,11 @@
 """The starts of many runs of one task as matrices: parameters, inputs and states, a row for each run.
 
 What the runs vary tells how their starts are found.  Where it moves no start, that of the first run serves all.  In a
-tree, initial values are put into their columns, and following states are computed for all runs in one call.  Where
-loops have to be closed or a network has to be solved, each start is found by itself.  All of them are those of single
-runs to the last bit.  A run whose start says anything (a wrong value, a guess not kept, other constraint rows) is left
-out: it is made by itself, and says it there.
+tree, initial values are put into their columns, and following states are computed for all runs in one call.  Where a
+network has to be solved, each start is found by itself.  All of them are those of single runs to the last bit.  A run
+whose start says anything (a wrong value, a guess not kept) is left out: it is made by itself, and says it there.
+
+Not served are systems whose loops have to be closed: their runs are made one by one.
 """
 
 from __future__ import annotations
@@ -27,7 +28,7 @@ from kinode.model.system_checks import check_parameters
 from kinode.ode.input_table import Inputs, VaryingInputs, inputs_at, split_inputs
 from kinode.simulation.solver import check_start
 from kinode.structure.state_layout import EvaluationPoint
-from kinode.studies.run_rows import RowMaker, Values, split_values
+from kinode.studies.batch import RowMaker, Values, split_values
 from kinode.tasks.simulate import RunStart
 
 
@@ -81,14 +82,14 @@ class StartTable:
     def __init__(self, maker: RowMaker, values: Values, varying: frozenset[str]) -> None:
         self.maker, self.dynamics = maker, maker.task.dynamics
         self.begin, self.p, self.inputs = maker.find_start(values)
-        check_start(self.begin.dynamics, self.begin.state, self.p, self.inputs)
-        self.usable = self.begin.dynamics is self.dynamics and not self.begin.notices
+        check_start(self.dynamics, self.begin.state, self.p, self.inputs)
+        self.usable = not self.begin.notices
         """Whether the start of that run says nothing."""
         self.values, self.varying = values, varying
-        split = split_values(self.dynamics, {name: values[name] for name in varying})
-        self.parameters = {name: self._find_place(name) for name in split.parameters}
-        self.entries = {name: self.dynamics.topology.inputs.index(name) for name in split.inputs}
-        self.initial = tuple(split.start)
+        parameters, entries, initial = split_values(self.dynamics, {name: values[name] for name in varying})
+        self.parameters = {name: self._find_place(name) for name in parameters}
+        self.entries = {name: self.dynamics.topology.inputs.index(name) for name in entries}
+        self.initial = tuple(initial)
         self.changed = self._find_changed()
         self.rows_are_read = None not in self.parameters.values() and (
             not self.entries or not isinstance(self.inputs, VaryingInputs)
@@ -139,7 +140,7 @@ class StartTable:
     def _can_place(self) -> bool:
         """Whether coordinates are given as they are, and other states follow by one function."""
         topology, system = self.dynamics.topology, self.dynamics.system
-        if topology.constrained or topology.network is not None or self._has_rigid_ends():
+        if topology.network is not None or self._has_rigid_ends():
             return False
         followers = find_followers(topology)
         if topology.layout.quaternions and (followers or self.initial):
@@ -204,7 +205,7 @@ class StartTable:
     def _place(self, y: Array, columns: dict[str, list[Any]], p: Array, inputs: Inputs) -> None:
         """Put initial values into their columns, and let following states follow."""
         dynamics = self.dynamics
-        given = {**(self.maker.start or {}), **split_values(dynamics, self.values).start}
+        given = {**(self.maker.start or {}), **split_values(dynamics, self.values)[2]}
         requested = read_initial_values(dynamics.arguments, given, dynamics.arguments.resolver(self.p))
         y[:, dynamics.topology.layout.role_slices["z"]] = requested.z
         for name in self.initial:
@@ -223,7 +224,7 @@ class StartTable:
         for k, values in enumerate(sets):
             try:
                 begin, row, run_inputs = self.maker.find_start(values)
-                check_start(begin.dynamics, begin.state, row, run_inputs)
+                check_start(self.dynamics, begin.state, row, run_inputs)
             except Error:
                 continue
             if not self._is_alike(begin, run_inputs):
@@ -235,8 +236,7 @@ class StartTable:
         """Whether a start says nothing, and goes with that of the first run."""
         (row, courses), (own_row, own) = split_inputs(inputs), split_inputs(self.inputs)
         alike = courses is own and (own is None or np.array_equal(row, own_row))
-        same = begin.dynamics is self.dynamics and begin.state.t == self.begin.state.t
-        return alike and same and not begin.notices
+        return alike and begin.state.t == self.begin.state.t and not begin.notices
 
 
 def _names_in(component: Any, names: frozenset[str]) -> bool:

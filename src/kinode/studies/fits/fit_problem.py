@@ -9,8 +9,7 @@ from __future__ import annotations
 
 import math
 import warnings
-from collections.abc import Mapping, Sequence
-from concurrent.futures import ThreadPoolExecutor
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -20,11 +19,11 @@ from kinode.algebra.scalars import Array
 from kinode.dynamics.compiled_system import Dynamics
 from kinode.errors import Error, ModelError, SensitivityWarning
 from kinode.jit.kernel_call import alone
-from kinode.jit.threads import processors
+from kinode.jit.threads import share
 from kinode.results.sensitivity import all_sensitivities
 from kinode.results.trajectory import Trajectory
+from kinode.studies.batch import RowMaker, split_values
 from kinode.studies.fits.measured_records import Record
-from kinode.studies.run_rows import RowMaker, split_values
 from kinode.tasks.simulate import compute_run, find_columns
 
 SENSITIVITIES = "sensitivities"
@@ -83,6 +82,18 @@ class FitRecord:
         return FitRecord(replace(self.record, t=t), RowMaker(task, self.maker.start, ()), measured, self.values)
 
 
+def _make_all(make: Callable[[Any], Any], wanted: Sequence[Any]) -> list[Any]:
+    """What is made of each, in threads."""
+    made: list[Any] = [None] * len(wanted)
+
+    def work(first: int, last: int) -> None:
+        for k in range(first, last):
+            made[k] = make(wanted[k])
+
+    share(work, len(wanted), 1)
+    return made
+
+
 class FitProblem:
     """Records, channels and unknowns; evaluates runs, residuals and their derivatives.
 
@@ -98,7 +109,6 @@ class FitProblem:
         self.channels = tuple(dict.fromkeys(name for each in records for name in each.measured))
         self.masks = [{name: np.isfinite(values) for name, values in each.measured.items()} for each in records]
         self.runs_made, self.last_failure, self.derivatives = 0, "", SENSITIVITIES
-        self._pool = ThreadPoolExecutor(processors(), thread_name_prefix="kinode fit")
 
     def shortened(self, share: float) -> FitProblem | None:
         """The problem of the first part of each record; None where a channel has too few samples there."""
@@ -106,10 +116,6 @@ class FitProblem:
         records = [each.shortened(count) for each, count in zip(self.records, counts, strict=True)]
         short = FitProblem(self.dynamics, records, self.unknowns)
         return short if all(count > len(self.unknowns) for count in short.counts.values()) else None
-
-    def close(self) -> None:
-        """End the threads."""
-        self._pool.shutdown(wait=False, cancel_futures=True)
 
     @property
     def counts(self) -> dict[str, int]:
@@ -143,9 +149,9 @@ class FitProblem:
         if not np.linalg.norm(jacobian @ step) > WORTH:
             return ()
         low, high = (np.array([getattr(unknown, name) for unknown in self.unknowns]) for name in ("low", "high"))
-        for share in (1.0, 0.1, 0.01):
+        for part in (1.0, 0.1, 0.01):
             try:
-                self.records[0].maker.find_start(self._values(0, np.clip(x + share * step, low, high)))
+                self.records[0].maker.find_start(self._values(0, np.clip(x + part * step, low, high)))
             except ModelError as error:
                 return (str(error),)
             except Error:
@@ -154,12 +160,7 @@ class FitProblem:
 
     def make_runs(self, x: Array) -> list[Trajectory | None]:
         """The runs of all records."""
-        return self._map([(k, x) for k in range(len(self.records))])
-
-    def _map(self, wanted: Sequence[tuple[int, Array]]) -> list[Trajectory | None]:
-        if len(wanted) == 1:
-            return [self.make_run(*wanted[0])]
-        return list(self._pool.map(lambda pair: self.make_run(*pair), wanted))
+        return _make_all(lambda k: self.make_run(k, x), range(len(self.records)))
 
     def compare(self, k: int, run: Trajectory) -> dict[str, Array]:
         """What a run gives less what was measured, by channel, where something was measured."""
@@ -199,10 +200,7 @@ class FitProblem:
         """Derivatives integrated with the runs; None if they do not exist to the end of one."""
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", SensitivityWarning)  # differences take their place
-            if len(self.records) == 1:
-                blocks = [self._differentiate(0, x, noise)]
-            else:
-                blocks = list(self._pool.map(lambda k: self._differentiate(k, x, noise), range(len(self.records))))
+            blocks = _make_all(lambda k: self._differentiate(k, x, noise), range(len(self.records)))
         starts, matrix = self._starts, np.zeros((self._starts[-1], len(self.unknowns)))
         for k, block in enumerate(blocks):
             if block is None:
@@ -213,24 +211,17 @@ class FitProblem:
 
     def _differentiate(self, k: int, x: Array, noise: Mapping[str, float]) -> Array | None:
         """The derivatives of a record's residuals by its unknowns."""
-        values = self._values(k, x)
+        each, values, mask = self.records[k], self._values(k, x), self.masks[k]
         names = [unknown.name for unknown in self.unknowns if unknown.record in (None, k)]
         with alone():
-            return self._differentiate_alone(k, values, names, noise)
-
-    def _differentiate_alone(
-        self, k: int, values: Mapping[str, Any], names: Sequence[str], noise: Mapping[str, float]
-    ) -> Array | None:
-        """The same by this thread alone."""
-        each = self.records[k]
-        begin, p, inputs = each.maker.find_start(values)
-        start = {**(each.maker.start or {}), **split_values(self.dynamics, values).start}
-        columns = find_columns(each.maker.task, begin, names, start or None, p, inputs)
-        run = compute_run(each.maker.task, begin, p, inputs, False, columns)
-        self.runs_made += 1
-        if run.ending.failed or run.columns is None or run.columns.lost_time is not None:
-            return None
-        parts = [all_sensitivities(run, run.columns, name)[self.masks[k][name]] / noise[name] for name in each.measured]
+            begin, p, inputs = each.maker.find_start(values)
+            start = {**(each.maker.start or {}), **split_values(self.dynamics, values)[2]}
+            columns = find_columns(each.maker.task, begin, names, start or None, p, inputs)
+            run = compute_run(each.maker.task, begin, p, inputs, False, columns)
+            self.runs_made += 1
+            if run.ending.failed or run.columns is None or run.columns.lost_time is not None:
+                return None
+            parts = [all_sensitivities(run, run.columns, name)[mask[name]] / noise[name] for name in each.measured]
         return np.concatenate(parts)
 
     def _by_differences(self, x: Array, noise: Mapping[str, float]) -> Array | None:
@@ -243,7 +234,7 @@ class FitProblem:
                 if unknown.record in (None, k):
                     columns.append((j, k, ends[0] - ends[1]))
                     wanted += [(k, np.concatenate([x[:j], [end], x[j + 1 :]])) for end in ends]
-        runs = self._map(wanted)
+        runs = _make_all(lambda pair: self.make_run(*pair), wanted)
         starts = self._starts
         matrix = np.zeros((starts[-1], len(self.unknowns)))
         for (j, k, width), up, down in zip(columns, runs[::2], runs[1::2], strict=True):

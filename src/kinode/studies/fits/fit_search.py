@@ -172,12 +172,11 @@ def _grow(problem: FitProblem, given: Mapping[str, float], loss: str, most_steps
         part = problem.shortened(share)
         if part is None:
             continue
+        noise = {name: given.get(name, 0.1 * _size(problem, name)) for name in problem.channels}
         try:
-            noise = {name: given.get(name, 0.1 * _size(problem, name)) for name in problem.channels}
             x = _minimize(part, x, noise, loss, most_steps, ROUGH).x
         finally:
             problem.runs_made += part.runs_made
-            part.close()
     return x
 
 
@@ -297,18 +296,10 @@ class Unshown:
         return f"{alone}: a change of {changes} hardly changes the motion"
 
 
-@dataclass(frozen=True, eq=False)
-class Confidence:
-    """Covariance of the unknowns, infinite for those that are not shown, and these."""
-
-    covariance: Array
-    unshown: tuple[Unshown, ...]
-
-
 def find_confidence(
     unknowns: Sequence[FreeNumber], x: Array, jacobian: Array, robust: tuple[Array, Array] | None = None
-) -> Confidence:
-    """The covariance from derivatives of residuals in units of the noise.
+) -> tuple[Array, tuple[Unshown, ...]]:
+    """The covariance from derivatives of residuals in units of the noise, infinite for what is not shown; and that.
 
     ``robust`` are, of a robust loss, the weights of the residuals and the residuals: the covariance is then that of the
     weighted equations (the sandwich of Huber).
@@ -328,7 +319,7 @@ def find_confidence(
     hidden = (np.abs(Vt[~shown]) > PART).any(axis=0) if len(unshown) else np.zeros(len(unknowns), dtype=bool)
     covariance[hidden, :] = covariance[:, hidden] = math.nan
     covariance[hidden, hidden] = math.inf
-    return Confidence(covariance, unshown)
+    return covariance, unshown
 
 
 def _name_direction(unknowns: Sequence[FreeNumber], v: Array) -> Unshown:

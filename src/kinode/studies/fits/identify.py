@@ -25,11 +25,11 @@ from kinode.model.system import System
 from kinode.ode.input_table import inputs_at
 from kinode.simulation.input_courses import read_courses, read_run_inputs
 from kinode.simulation.run_arguments import find_model
+from kinode.studies.batch import RowMaker, check_names, read_value
 from kinode.studies.fits.fit_problem import FitProblem, FitRecord, FreeNumber
 from kinode.studies.fits.fit_result import Fit, FittedRecord
 from kinode.studies.fits.fit_search import LOSSES, Found, find_confidence, search, search_from_places
 from kinode.studies.fits.measured_records import Record, read_channel, read_course_of, read_records, read_unit
-from kinode.studies.run_rows import RowMaker, check_names, read_value
 from kinode.tasks.linearize import linearize_at
 from kinode.tasks.simulate import read_task
 
@@ -131,20 +131,17 @@ def identify(
         _question_times(dynamics, each)
     unknowns += reader.read_starts(records)
     problem = FitProblem(dynamics, records, unknowns)
-    try:
-        _check_counts(problem)
-        found = search_from_places(problem, reader.read_noise(noise or {}, problem.channels), loss, most_steps, starts)
-        facts = {
-            "derivatives": problem.derivatives, "steps": found.steps, "runs": problem.runs_made,
-            "starts": found.starts, "best_start": found.best,
-        }  # fmt: skip
-        at_edge = problem.find_edge(found.x, found.jacobian, found.residuals)
-    finally:
-        problem.close()
+    _check_counts(problem)
+    found = search_from_places(problem, reader.read_noise(noise or {}, problem.channels), loss, most_steps, starts)
+    facts = {
+        "derivatives": problem.derivatives, "steps": found.steps, "runs": problem.runs_made, "starts": found.starts,
+        "best_start": found.best,
+    }  # fmt: skip
+    at_edge = problem.find_edge(found.x, found.jacobian, found.residuals)
     robust = None if loss == "linear" else (_weights(loss, found.residuals), found.residuals)
-    confidence = find_confidence(unknowns, found.x, found.jacobian, robust)
+    covariance, unshown = find_confidence(unknowns, found.x, found.jacobian, robust)
     fit = Fit(
-        dynamics, tuple(unknowns), found.x, confidence.covariance, confidence.unshown, dict(found.noise),
+        dynamics, tuple(unknowns), found.x, covariance, unshown, dict(found.noise),
         tuple(_describe(problem, found)), len(found.residuals), set(noise or {}) >= set(problem.channels),
         tuple(unknowns[k].name for k in found.at_bound),
         tuple(_check_records(reader, check, dict(zip(names, found.x)), found.noise, loss, most_steps)), {},
@@ -360,17 +357,14 @@ def _check_records(
     for record in reader.read(check, None):
         record = replace(record, values={**record.values, **values})
         problem = FitProblem(reader.dynamics, [record], reader.read_starts([record]))
-        try:
-            if problem.unknowns:
-                found = search(problem, noise, loss, most_steps)
-            else:
-                run = problem.make_run(0, np.zeros(0))
-                if run is None:
-                    raise Error(f"check: {problem.last_failure}")
-                found = Found(np.zeros(0), np.zeros(0), np.zeros((0, 0)), noise, (run,), (), 0, "")
-            yield from _describe(problem, found)
-        finally:
-            problem.close()
+        if problem.unknowns:
+            found = search(problem, noise, loss, most_steps)
+        else:
+            run = problem.make_run(0, np.zeros(0))
+            if run is None:
+                raise Error(f"check: {problem.last_failure}")
+            found = Found(np.zeros(0), np.zeros(0), np.zeros((0, 0)), noise, (run,), (), 0, "")
+        yield from _describe(problem, found)
 
 
 def _weights(loss: str, residuals: Array) -> Array:

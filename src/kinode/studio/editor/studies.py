@@ -154,8 +154,7 @@ class StudyRecord:
 
     def study(self) -> Study:
         """The same as `kn.sweep` returns it."""
-        from kinode.studies.store import compose_data
-        from kinode.studies.study import Study
+        from kinode.studies.study import Study, compose_data
 
         told = self.description
         coordinates = [(axis["title"], axis["unit"], axis["dim"], axis["values"]) for axis in told["axes"]]

@@ -43,10 +43,10 @@ from kinode.jit.threads import processors
 from kinode.model.system import System
 from kinode.simulation.run_arguments import read_seconds
 from kinode.studies.axes import FIELDS
-from kinode.studies.engines import StudyMaking, open_engine
+from kinode.studies.batch import FAILED, check_names, read_value
 from kinode.studies.kept_results import BY_SIZE, read_kept
-from kinode.studies.run_rows import FAILED, check_names, read_value
-from kinode.studies.worker import ChunkResult, StudyWorker, make_chunk, set_up_study
+from kinode.studies.sweep import make_runs, set_up_study
+from kinode.studies.worker import ChunkResult, StudyWorker, make_chunk, open_engine
 from kinode.studio.editor.study_form import FieldError, FormAxis, Plain, StudyForm, list_names, read_form
 from kinode.studio.server.session import describe_error
 
@@ -246,7 +246,7 @@ def check_study(order: Order) -> Plain:
         told = [{"field": each.field, "message": each.message} for each in errors]
         return {"errors": told, "runs": form.runs, "seconds": None, "note": ""}
     try:
-        worker = _set_up(order, form)[0]
+        worker = _set_up(order, form)
     except Error as error:
         return {"errors": [{"field": "axes", "message": str(error)}], "runs": form.runs, "seconds": None, "note": ""}
     order.tell(0.5, "one run is made")
@@ -303,10 +303,10 @@ def _words(error: BaseException) -> str:
     return words.removeprefix("keep: ").removeprefix("of: ").removeprefix("over: ")
 
 
-def _set_up(order: Order, form: StudyForm) -> tuple[StudyWorker, Any]:
+def _set_up(order: Order, form: StudyForm) -> StudyWorker:
     given = order.system.run_defaults
     end = None if "until" in given or "times" in given else float(given.get("t0", 0.0)) + DEFAULT_END
-    return set_up_study(order.system, form.over(), form.until or end, **form.options())
+    return set_up_study(order.system, form.over(), form.until or end, **form.options())[0]
 
 
 def _try_runs(worker: StudyWorker, runs: int) -> tuple[float, str]:
@@ -343,7 +343,7 @@ def make_study(order: Order) -> Plain:
     errors += [] if errors else check_fields(find_compiled(order.system), form)
     if errors:
         raise ArgumentError(f"{errors[0].field}: {errors[0].message}")
-    worker, times = _set_up(order, form)
+    worker = _set_up(order, form)
     order.give({"description": describe_study(worker)})
     told = 0.0
 
@@ -355,8 +355,7 @@ def make_study(order: Order) -> Plain:
         return True
 
     with open_engine(worker, None, None) as engine:
-        making = StudyMaking(worker, engine, times, goes_on, CHUNK_SECONDS)
-        making.make(lambda chunk: order.give({"chunk": plain_chunk(chunk)}))
+        make_runs(worker, engine, lambda chunk: order.give({"chunk": plain_chunk(chunk)}), goes_on, CHUNK_SECONDS)
     return {"done": True}
 
 

@@ -39,7 +39,7 @@ from kinode.player.equation_data import equation_data
 from kinode.player.run_document import audit_badge, series_info, verification_badge
 from kinode.player.scene_data import Plain
 from kinode.simulation.run_arguments import read_seconds
-from kinode.studies.run_rows import read_value
+from kinode.studies.batch import read_value
 from kinode.studio.live.changing_run import ChangingRun, ChosenRun, change_state, rows_of
 from kinode.studio.live.page_data import Packed, PageData, looks_alike
 from kinode.studio.live.response_curves import ResponseBoard

@@ -1,20 +1,26 @@
-"""Response curves under sliders: computed in the background, pushed as they become finer.
+"""Response curves under sliders: one number of a run over the range of one value, computed in the background.
+
+They are pushed as they become finer: the runs go from coarse to fine.
 
 A curve pauses while a run is asked for, and for a moment after it, so that a drag has the processor to itself.
 """
 
 from __future__ import annotations
 
+import math
 import threading
 import time
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from typing import Any
 
+import numpy as np
+
 from kinode.errors import ArgumentError
 from kinode.model.base.fields import short
-from kinode.studies.batch import DEFAULT_POINTS, CurveRun, start_response_curve
-from kinode.studies.run_rows import RunRow
+from kinode.studies.batch import Batch, RunRow, read_value, refined_order
+from kinode.studies.kept_results import BY_SIZE, read_reduction
+from kinode.studies.sweep import set_up_study
 from kinode.studio.live.changing_run import ChangingRun, ChosenRun
 from kinode.studio.server.session import Client
 
@@ -22,7 +28,7 @@ QUIET = 0.3
 """s without a request for a run, before curves go on."""
 PUSH_EVERY = 0.04
 """s between two pushes of a curve."""
-MOST_POINTS = 513
+DEFAULT_POINTS, MOST_POINTS = 33, 513  # a power of two and one: refining halves the spacing
 THREADS = 1
 """Runs of curves at a time: one processor remains for the page."""
 
@@ -48,7 +54,7 @@ class ResponseBoard:
             self._curves = {key: each for key, each in self._curves.items() if not each.finished}
             self._curves[client, name] = curve
             if self._paused:
-                curve.run.batch.pause()
+                curve.batch.pause()
         curve.ready.set()
 
     def stop(self, client: Client | None = None, name: str | None = None) -> None:
@@ -56,7 +62,7 @@ class ResponseBoard:
         with self._changed:
             for key, curve in list(self._curves.items()):
                 if client in (None, key[0]) and name in (None, key[1]):
-                    curve.run.cancel()
+                    curve.batch.cancel()
                     del self._curves[key]
 
     @contextmanager
@@ -87,7 +93,7 @@ class ResponseBoard:
         if not self._paused and self._curves:
             self._paused = True
             for curve in self._curves.values():
-                curve.run.batch.pause()
+                curve.batch.pause()
 
     def _resume_later(self) -> None:
         """Let the curves go on when nothing was asked for a moment; the thread ends then."""
@@ -99,7 +105,7 @@ class ResponseBoard:
                 self._changed.wait(left)
             self._paused, self._thread = False, None
             for curve in self._curves.values():
-                curve.run.batch.resume()
+                curve.batch.resume()
 
 
 class _PushedCurve:
@@ -109,48 +115,54 @@ class _PushedCurve:
         self.client, self.name, self.of = client, fields["name"], fields.get("of")
         self.ready = threading.Event()
         self._told = 0.0
-        name, choice, given = self.name, chosen.choice, model.split(chosen.choice.values)[1]
-        self.run: CurveRun = start_response_curve(
-            chosen.setting.dynamics, name, fields.get("low"), fields.get("high"), of=fields.get("of", ""),
-            until=choice.until, points=fields["points"],
-            parameters={key: value for key, value in chosen.setting.parameters.items() if key != name},
-            inputs={key: value for key, value in given.items() if key != name},
-            start={key: value for key, value in choice.start.items() if key != name} or None, threads=THREADS,
-            on_row=self._tell, times=model.task(chosen.setting.dynamics, choice.until).requested["times"],
-            **model.options,
+        dynamics, name, choice = chosen.setting.dynamics, self.name, chosen.choice
+        self._reduction = read_reduction(dynamics.system, fields.get("of", ""))
+        low, high = (read_value(dynamics, name, fields.get(end)) for end in ("low", "high"))
+        if not (math.isfinite(low) and math.isfinite(high)) or low == high:
+            given = f"{fields.get('low')!r} and {fields.get('high')!r}"
+            raise ArgumentError(f"low, high: two different values of {name} are expected, not {given}")
+        self.values: list[float] = np.linspace(low, high, fields["points"]).tolist()
+        fixed = {**chosen.setting.parameters, **model.split(choice.values)[1]}
+        worker, _ = set_up_study(
+            dynamics, {name: self.values}, choice.until, keep=self._reduction.text,
+            parameters={key: value for key, value in fixed.items() if key != name},
+            start={key: value for key, value in choice.start.items() if key != name} or None,
+            times=model.task(dynamics, choice.until).requested["times"], **model.options,
         )  # fmt: skip
+        sets = worker.plan.design.rows(0, len(self.values))
+        self.batch = Batch(worker.make, sets, refined_order(len(sets)), THREADS, self._tell)
 
     @property
     def finished(self) -> bool:
         """Whether nothing more will come."""
-        return self.run.batch.finished
+        return self.batch.finished
 
     def _tell(self, row: RunRow) -> None:
         """Push what is known of the curve; of rows that come fast not each."""
         self.ready.wait()
-        batch = self.run.batch
         if self.client not in self.client.session.clients:
-            batch.cancel()
+            self.batch.cancel()
             return
-        rows = batch.rows
-        complete, now = len(rows) == len(batch), time.monotonic()
+        rows = self.batch.rows
+        complete, now = len(rows) == len(self.batch), time.monotonic()
         if not complete and now - self._told < PUSH_EVERY and len(rows) > 3:
             return
         self._told = now
-        curve = self.run.curve
-        least = curve.least
-        known = [k for k in sorted(curve.rows) if not curve.rows[k].failed]
+        made = [each for each in rows if not each.failed]
+        known = [(self.values[each.index], float(each.results[self._reduction.text])) for each in made]
+        size = abs if self._reduction.by in BY_SIZE else float
+        least = min((pair for pair in known if math.isfinite(pair[1])), key=lambda pair: size(pair[1]), default=None)
         self.client.push(
             {
                 "kind": "response",
                 "name": self.name,
                 "of": self.of,
-                "unit": curve.response_unit,
-                "values": [float(curve.values[k]) for k in known],
-                "results": [float(curve.responses[k]) for k in known],
-                "failed": [{"value": value, "message": message} for value, message in curve.failures.items()],
-                "least": None if least is None else {"value": least.value, "result": least.response},
-                "points": len(batch),
+                "unit": self._reduction.unit,
+                "values": [value for value, _ in known],
+                "results": [result for _, result in known],
+                "failed": [{"value": self.values[each.index], "message": each.message} for each in rows if each.failed],
+                "least": None if least is None else {"value": least[0], "result": least[1]},
+                "points": len(self.batch),
                 "complete": complete,
             }
         )
