@@ -13,9 +13,10 @@ from typing import Any
 
 import numpy as np
 
-from kinode.sheets.markup import MINUS, Markup, join, table, tag
+from kinode.sheets.markup import Markup, join, table, tag
+from kinode.sheets.tables import MINUS, Table, word_table
 from kinode.sheets.terms import Cases, Definition, Negative, Number, Product, ScalarFormula, Sum, VectorTerm, parts_of
-from kinode.sheets.text import HOLDS_WHILE, LATEX_LINE, aligned, latex_document, latex_text, text_table, wrapped
+from kinode.sheets.text import HOLDS_WHILE, LATEX_LINE, aligned, latex_document, latex_text, wrapped
 from kinode.sheets.typeset import LATEX, MATHML, PLAIN, condition_text, signed_terms, written
 
 
@@ -105,7 +106,7 @@ class FormulaSheet(PrintedText):
                 lines += _text_lines(line, width)
             if section.table is not None:
                 head, cells = section.table
-                lines += text_table(head, [[_text_cell(x) for x in row] for row in cells], width)
+                lines += _table_lines(word_table(head, [[_text_cell(x) for x in row] for row in cells]), width)
             if section.positive:
                 lines += ["", HOLDS_WHILE]
                 lines += [x for term in section.positive for x in wrapped(f"  {written(term, PLAIN)} > 0", width)]
@@ -149,7 +150,7 @@ class FormulaSheet(PrintedText):
                 parts.append(tag("div", tag("math", body), class_="wide"))
             if section.table is not None:
                 head, cells = section.table
-                parts.append(table(head, [[_markup_cell(x) for x in row] for row in cells]))
+                parts.append(table(word_table(head, [[_markup_cell(x) for x in row] for row in cells])))
             for term in section.positive:
                 shown = tag("math", Markup(written(term, MATHML)), tag("mo", ">"), tag("mn", "0"))
                 parts.append(tag("p", f"{HOLDS_WHILE} ", shown))
@@ -188,7 +189,7 @@ class SheetValues(PrintedText, Mapping[str, Any]):
         for name, value in self.items():
             largest[self.units[name]] = max(largest.get(self.units[name], 0.0), float(np.max(np.abs(value))))
         rows = [(x, self.units[x], _number_text(value, ROUNDING * largest[self.units[x]])) for x, value in self.items()]
-        return "\n".join(text_table(("symbol", "unit", "value"), rows, width))
+        return "\n".join(_table_lines(word_table(("symbol", "unit", "value"), rows), width))
 
 
 def _number_text(value: Any, smallest: float) -> str:
@@ -266,6 +267,10 @@ def _sum_lines(line: Definition, width: int) -> list[str]:
     if line.where is not None:
         formula += f" for {condition_text(line.where, PLAIN)}"
     return wrapped(formula, width)
+
+
+def _table_lines(shown: Table, width: int) -> list[str]:
+    return [f"  {line}" for line in shown.lines(width - 2)]
 
 
 def _text_cell(cell: str | VectorTerm) -> str:

@@ -28,7 +28,7 @@ from kinode.model.base.parameters import is_hidden
 from kinode.simulation.run_arguments import read_row, read_seconds
 from kinode.simulation.solver import CLOSED_TOLERANCE
 from kinode.tasks.equilibrium import equilibrium
-from kinode.tasks.linearize import Linearization, Mode, Slopes, close_loops, fitted_state, linearize_at
+from kinode.tasks.linearize import Linearization, Mode, Slopes, close_loops, fitted_state, linearize_at, modes_table
 from kinode.tasks.start_argument import find_start
 from kinode.tasks.steady_motion import find_steady
 
@@ -128,13 +128,7 @@ class ModeShapes:
         return self.modes[k]
 
     def __str__(self) -> str:
-        lines = [f"{'eigenvalue, 1/s':>28}  {'rad/s':>10}  {'damping':>8}  moving most"]
-        for shape in self.modes:
-            value = f"{shape.eigenvalue.real:.6g}"
-            value += f" +- {shape.eigenvalue.imag:.6g}i" if shape.eigenvalue.imag else ""
-            cells = f"{value:>28}  {shape.frequency:10.5g}  {shape.damping:8.3f}"
-            lines.append(f"{cells}  {', '.join(shape.mode.largest())}".rstrip())
-        return "\n".join(lines)
+        return "\n".join(modes_table(shape.mode for shape in self.modes).lines())
 
     # -- pictures --------------------------------------------------------------------------------------
     def swing(self, mode: int, phases: int = DEFAULT_PHASES, amplitude: float = DEFAULT_AMPLITUDE) -> ModeSwing:
