@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from kinode.results.sample_quadrature import NODES, integrate_samples
+from kinode.results.work import NODES, integrate_samples
 
 
 def samples(function, t, jump=None):

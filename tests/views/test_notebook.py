@@ -9,8 +9,9 @@ import numpy as np
 import pytest
 
 import kinode as kn
+from kinode.sheets.markup import MOST_ROWS
 from kinode.tasks.verify import Comparison, Verification
-from kinode.views.notebook import MOST_ROWS, notebook_html
+from kinode.views.notebook import notebook_html
 
 ROOT = Path(__file__).resolve().parents[2]
 HOSTILE = '<script>alert(1)</script>&"x'
@@ -104,7 +105,7 @@ def test_a_run_with_events_and_one_without_states():
 
 def test_an_audit(run):
     page = read(run.audit)
-    assert f"{run.audit.change:.6e}" in page.texts
+    assert f"{run.audit.change:.6e} J" in page.texts
     assert run.audit.trust in page.texts
     assert repr(run.audit).startswith("<Audit: ")
 

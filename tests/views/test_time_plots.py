@@ -8,9 +8,10 @@ import pytest
 import kinode as kn
 from kinode.results.joint_loads import compute_loads
 from kinode.results.run_quantities import measure
+from kinode.sheets.tables import number, pretty_unit
 from kinode.views.plots.mode_strips import find_strips
 from kinode.views.plots.time_plots import PlotLine, common_start, draw_lines, make_room, plot, plot_loads
-from kinode.views.style import find_prefix, number, pretty_unit, small_axes, style, thin, tick
+from kinode.views.style import find_prefix, small_axes, style, thin, tick
 
 
 def test_one_axes_for_each_unit_with_names_and_units(arm_run, tmp_path):

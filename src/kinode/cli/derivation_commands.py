@@ -299,7 +299,7 @@ def circuit(
     kinode circuit motor_axis.yaml --json circuit.json --latex circuit.tex
     """
     from kinode.cli.terminal_tables import console
-    from kinode.sheets.text import flush_left
+    from kinode.sheets.tables import word_table
     from kinode.symbolic.circuit.whole_circuit import circuit as derive
 
     listing = derive(load_model(model, base, trust, argument, package), basis, "kinematic" if kinematic else "dynamic")
@@ -314,8 +314,7 @@ def circuit(
         return
     width = max(console().width, 40)
     if incidence:
-        head, rows = listing.incidence.table()
-        typer.echo("\n".join(flush_left([head, *rows])))
+        typer.echo("\n".join(word_table(*listing.incidence.table()).lines()))
     elif values:
         _print_values(listing, width)
     else:
@@ -324,15 +323,11 @@ def circuit(
 
 def _print_values(listing: Circuit, width: int) -> None:
     """Every variable with its value and unit, and how well equations and Tellegen's sum hold."""
+    from kinode.sheets.tables import word_table
+
     now = listing.evaluate()
     rows = [(name, "  ".join(f"{x + 0.0:.6g}" for x in now[name]), v.unit) for name, v in listing.variables.items()]
-    widths = [max(len(row[k]) for row in rows) for k in range(2)]
-    for name, numbers, unit in rows:
-        wide = f"{name:<{widths[0]}}  {numbers:<{widths[1]}}  {unit}"
-        close = f"{name}  {numbers}  {unit}"
-        typer.echo(
-            wide if sum(widths) + 12 <= width else close if len(close) <= width else f"{name}\n    {numbers}  {unit}"
-        )
+    typer.echo("\n".join(word_table(("", "", ""), rows).lines(width)))
     size, row = now.worst
     typer.echo(f"equations hold to {size:.1e} ({row})")
     typer.echo(f"sum of potential times flow {now.tellegen:.1e} W")

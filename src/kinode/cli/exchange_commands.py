@@ -7,8 +7,8 @@ from __future__ import annotations
 
 import json
 import warnings
-from collections.abc import Iterator
 from contextlib import ExitStack
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -95,7 +95,6 @@ def export(
 
 
 WIDE = 92  # columns of a terminal for the whole table
-WIDEST = 40  # characters of a value in the table
 STYLES = {"added": "green", "removed": "red", "renamed": "cyan", "changed": "yellow"}
 
 
@@ -141,7 +140,9 @@ def diff(
     else:
         print_comparison(found)
         if runs is not None:
-            print_peaks(runs)
+            from kinode.cli.terminal_tables import console, print_part
+
+            print_part(console(), replace(runs.peaks, title="peaks"))
     if exit_code and found:
         raise typer.Exit(1)
 
@@ -190,53 +191,15 @@ def print_comparison(found: ModelComparison) -> None:
         for row in found:
             out.print(_narrow(row))
         return
-    table = make_table("", ["", "part", "field", "before", "after", "change", "lines"], (), left=(0, 1, 2, 3, 4))
-    for row in found:
-        sign, *cells = _cells(row)
-        table.add_row(Text(sign, style=STYLES[row.change.value]), *(Text(cell) for cell in cells))
-    out.print(table)
-
-
-def _cells(row: ComparedRow) -> Iterator[str]:
-    from kinode.comparing.models import RowChange, describe_percent, shorten
-
-    yield f"{row.change.sign} {row.change.value}"
-    yield row.part or "model"
-    yield row.field
-    renamed = row.change is RowChange.RENAMED
-    yield shorten(row.before, WIDEST) or ("" if row.change is RowChange.ADDED else "default")
-    yield "" if renamed and not row.field else shorten(row.after, WIDEST) or (
-        "" if row.change is RowChange.REMOVED else "default"
-    )  # fmt: skip
-    yield "" if row.percent is None else describe_percent(row.percent)
-    yield _lines(row)
-
-
-def _lines(row: ComparedRow) -> str:
-    """Both lines, or the one that there is."""
-    known = [str(line) for line in (row.line_before, row.line_after) if line is not None]
-    return known[0] if len(set(known)) == 1 else " -> ".join(known)
+    out.print(make_table(found.table, [STYLES[row.change.value] for row in found]))
 
 
 def _narrow(row: ComparedRow) -> Text:
     from kinode.comparing.models import describe_values
 
-    lines = f"  (line {_lines(row)})" if _lines(row) else ""
+    lines = f"  (line {row.lines})" if row.lines else ""
     style: Any = STYLES[row.change.value]
     return Text.assemble((f"{row.change.sign} {row.name}", style), lines, f"\n    {describe_values(row, 60)}")
-
-
-def print_peaks(found: RunComparison) -> None:
-    """Peaks of both runs; without units in a narrow terminal."""
-    from kinode.cli.terminal_tables import console, make_table
-    from kinode.views.style import pretty_unit
-
-    out = console()
-    head, rows = found.table
-    rows = [[*row[:3], pretty_unit(row[3]), row[4]] for row in rows]
-    keep = range(5) if out.width >= 60 else (0, 1, 2, 4)
-    out.print()
-    out.print(make_table("peaks", [head[k] for k in keep], [[row[k] for k in keep] for row in rows]))
 
 
 @reporting_errors

@@ -114,7 +114,8 @@ def balance(
     kinode balance excavator.yaml --of boom --about base
     kinode balance asymmetric_shell.yaml --about aero --moment --plot m.png
     """
-    from kinode.cli.terminal_tables import print_balance
+    from kinode.cli.terminal_tables import console, print_sheet
+    from kinode.sheets.tables import number
     from kinode.tasks.simulate import simulate
 
     system = load_model(model, base, trust, argument, package)
@@ -123,7 +124,8 @@ def balance(
     trajectory = simulate(system, find_end(system, until), samples=samples, parameters=pairs("--set", set_) or None)
     say_stopped(trajectory)
     balanced = trajectory.balance(of, frame)
-    print_balance(balanced)
+    print_sheet(console(), balanced.sheet)
+    typer.echo(f"the residual is {number(balanced.residual, 2)} of the largest term")
     if plot is not None:
         balanced.plot(of="moment" if moment else "force", axis=axis, file=plot)
         typer.echo(f"wrote {plot}")

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -11,18 +11,17 @@ import numpy as np
 from rich.console import Console
 from rich.text import Text
 
-from kinode.cli.terminal_tables import MOST_ROWS, console, make_table, print_rest
+from kinode.cli.terminal_tables import MOST_ROWS, console, is_too_wide, make_table, print_part, print_rest
 from kinode.errors import ArgumentError
 from kinode.kernels.state import Wrench
-from kinode.results.causes import Causes, causes_or_bodies
+from kinode.results.causes import causes_or_bodies
 from kinode.results.joint_loads import describe_left_out, find_wrenches, is_negligible, reactions
 from kinode.results.run_quantities import Measure, measure
-from kinode.views.style import number, pretty_unit
+from kinode.sheets.tables import Head, Table, number
 
 if TYPE_CHECKING:
     from kinode.results.trajectory import Trajectory
 
-FULL_WIDTH = 76  # columns of a terminal for all columns of a table; peaks and shares fit a narrower one
 PARTS = ("total", "static", "kinetic")
 
 
@@ -65,11 +64,10 @@ def print_all(run: Trajectory, hold: Any = None) -> None:
     for name in joints[:MOST_ROWS]:
         peaks = [_measures(run, wrenches[name], parts["total"][name]) for wrenches in parts.values()]
         rows.append([name, *(number(pair[k].peak) for k in range(2) for pair in peaks)])
-    heads = [f"{part} {unit}" for unit in ("N", "N·m") for part in parts]
+    heads: list[Head] = ["joint", *((part, unit) for unit in ("N", "N*m") for part in parts)]
     wide = 2 + len(parts) * 24 <= out.width
-    keep = len(heads) if wide else len(parts)
-    title = "reactions, peaks of force and moment" if wide else "reactions, peaks of force"
-    out.print(make_table(title, ["joint", *heads[:keep]], [row[: keep + 1] for row in rows]))
+    table = Table(heads, rows, title="reactions, peaks of force and moment" if wide else "reactions, peaks of force")
+    out.print(make_table(table if wide else table.pick(range(1 + len(parts)))))
     print_rest(out, len(joints), "joints; --joint asks for one")
     if reason:
         _print_reason(out, reason)
@@ -81,18 +79,17 @@ def print_joint(run: Trajectory, asked: Question) -> None:
     out = console()
     _print_parts(out, run, asked)
     if asked.causes:
-        out.print()
-        _print_causes(out, causes_or_bodies(run, [asked.joint], asked.hold)[0])
+        causes = causes_or_bodies(run, [asked.joint], asked.hold)[0]
+        title = f"who loads {causes.joint}: kinetic part by {causes.by}, share of its peak"
+        print_part(out, replace(causes.table.most(MOST_ROWS), title=title))
     if asked.at is not None:
         out.print()
         for bearing in run.bearings(asked.joint, asked.at, asked.part, hold=asked.hold_for_part):
             out.print(Text(str(bearing)))
     if asked.frequency is not None:
-        out.print()
         spectrum = run.spectrum(asked.joint, asked.part, hold=asked.hold_for_part)
         if spectrum.lines:
-            head = [pretty_unit(x) for x in spectrum.head]
-            out.print(make_table(f"spectrum, {asked.part} force", head, spectrum.rows, left=()))
+            print_part(out, replace(spectrum.table, title=f"spectrum, {asked.part} force"))
         resonance = run.resonance(asked.joint, asked.frequency, asked.part, hold=asked.hold_for_part)
         out.print(Text(str(resonance), style="bold red" if resonance.excited else "bold"))
     if asked.plot is not None:
@@ -109,13 +106,12 @@ def _print_parts(out: Console, run: Trajectory, asked: Question) -> None:
                 raise
             reason = str(error)
             continue
-        for m, word, unit in zip(_measures(run, wrench, total), ("force", "moment"), ("N", "N·m")):
+        for m, word, unit in zip(_measures(run, wrench, total), ("force", "moment"), ("N", "N*m")):
             rows.append([f"{part} {word}", *(number(x) for x in (m.peak, m.time, m.mean, m.rms)), unit])
-    head = ["", "peak", "at s", "mean", "rms", "unit"]
+    head = ("", "peak", "at s", "mean", "rms", "unit")
     title = f"{asked.joint}: reaction on {total.on}, about {total.at}"
-    if out.width < FULL_WIDTH:
-        head, rows = [*head[:3], head[5]], [[*row[:3], row[5]] for row in rows]
-    out.print(make_table(title, head, rows, left=(0, len(head) - 1)))
+    table = Table(head, rows, "wnnnnu", title)
+    out.print(make_table(table.pick((0, 1, 2, 5)) if is_too_wide(out, table) else table))
     if reason:
         _print_reason(out, reason)
     _print_left_out(out, {asked.joint: total})
@@ -135,16 +131,6 @@ def _measures(run: Trajectory, wrench: Wrench, total: Wrench) -> list[Measure]:
     """Measures of force and moment; values within the rounding of the total load count as zero."""
     parts = (wrench.force, wrench.moment)
     return [measure(run.t, 0.0 * x if is_negligible(x, total) else x) for x in parts]
-
-
-def _print_causes(out: Console, causes: Causes) -> None:
-    head, rows = [pretty_unit(x) for x in causes.head], [list(row) for row in causes.rows[: MOST_ROWS - 1]]
-    if len(causes.rows) >= MOST_ROWS:
-        rows.append(list(causes.rows[-1]))
-    if out.width < FULL_WIDTH:
-        kept = (0, 1, 3, 4, 6)
-        head, rows = [head[k] for k in kept], [[row[k] for k in kept] for row in rows]
-    out.print(make_table(f"who loads {causes.joint}: kinetic part by {causes.by}, share of its peak", head, rows))
 
 
 def draw(run: Trajectory, asked: Question, file: Path) -> None:

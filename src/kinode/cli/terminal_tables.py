@@ -2,44 +2,69 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from rich import box
 from rich.console import Console
-from rich.table import Table
+from rich.table import Table as RichTable
 from rich.text import Text
 
-from kinode.report.model_section import describe_status
 from kinode.results.joint_loads import compute_loads, describe_loads
+from kinode.results.run_summary import coordinates_table, describe_status, events_table, loads_table
+from kinode.sheets.tables import Sheet, Strong, Table, number, range_table, word_table
 from kinode.simulation.event_log import REMARKS
-from kinode.views.style import number, pretty_unit, range_row
 
 if TYPE_CHECKING:
-    from kinode.results.run_balance import RunBalance
     from kinode.results.trajectory import Trajectory
     from kinode.tasks.verify import Verification
 
 MOST_ROWS = 24  # of a table
 
 
-def make_table(title: str, head: Sequence[str], rows: Iterable[Sequence[str]], *, left: Sequence[int] = (0,)) -> Table:
-    """A table; columns are numbers unless they stand in ``left``.  Text is not read as markup."""
-    table = Table(
-        title=Text(title, style="bold") if title else None,
+def make_table(table: Table, styles: Sequence[str] = ()) -> RichTable:
+    """A table, its first cells in these styles.  Text is not read as markup."""
+    table = table.typeset()
+    shown = RichTable(
+        title=Text(table.title, style="bold") if table.title else None,
         title_justify="left",
         box=box.SIMPLE_HEAD,
+        show_header=any(table.heads),
         pad_edge=False,
         show_edge=False,
     )
-    for k, word in enumerate(head):
-        if k in left:
-            table.add_column(Text(word), overflow="fold")
+    for word, left in zip(table.heads, table.left, strict=True):
+        if left:
+            shown.add_column(Text(word), overflow="fold")
         else:
-            table.add_column(Text(word), justify="right", no_wrap=True)
-    for row in rows:
-        table.add_row(*(Text(cell) for cell in row))
-    return table
+            shown.add_column(Text(word), justify="right", no_wrap=True)
+    for k, (first, *cells) in enumerate(table.rows):
+        shown.add_row(Text(first, style=styles[k] if styles else ""), *map(Text, cells))
+    return shown
+
+
+def is_too_wide(out: Console, table: Table) -> bool:
+    """Whether a table has no room; between columns there are three places, in text two."""
+    return max(map(len, table.lines())) + len(table.head) - 1 > out.width
+
+
+def print_part(out: Console, part: Table | str) -> None:
+    """A table, after an empty line, or a line; of a table that is too wide the columns that say most."""
+    if isinstance(part, str):
+        out.print(Text(part, style="bold" if isinstance(part, Strong) else ""))
+        return
+    if part.narrow and is_too_wide(out, part):
+        part = part.pick(part.narrow)
+    out.print()
+    out.print(make_table(part))
+
+
+def print_sheet(out: Console, sheet: Sheet) -> None:
+    """All of a sheet."""
+    out.print(Text.assemble((sheet.title, "bold"), sheet.rest))
+    for part in sheet.parts:
+        print_part(out, part)
 
 
 def console() -> Console:
@@ -60,17 +85,17 @@ def print_run(run: Trajectory) -> None:
     _print_events(out, run)
     loads = compute_loads(run)
     if loads:
-        rows = [
-            [x.joint, number(x.force.peak), number(x.force.time, 3), number(x.moment.peak), number(x.moment.time, 3),
-             "" if x.driving is None else f"{number(x.driving.peak)} {pretty_unit(x.effort_unit)}"]
-            for x in loads[:MOST_ROWS]
-        ]  # fmt: skip
-        out.print()
-        out.print(make_table("joint loads, peaks", ["joint", "force N", "at s", "moment N·m", "at s", "effort"], rows))
+        peaks = loads_table(loads[:MOST_ROWS], {})
+        head = ("joint", ("force", "N"), ("at", "s"), ("moment", "N*m"), ("at", "s"), "effort")
+        rows = [[*row[:3], *row[7:9], row[11] or row[10]] for row in peaks.rows]
+        print_part(out, Table(head, rows, title=f"{peaks.title}, peaks", narrow=(0, 1, 3, 5)))
         print_rest(out, len(loads), "joints; --report shows them all")
         for note in describe_loads(loads):
             out.print(Text(note))
-    _print_ends(out, run)
+    coordinates = coordinates_table(run, MOST_ROWS)
+    if coordinates.rows:
+        print_part(out, coordinates)
+        print_rest(out, sum(c.role in ("q", "z") for c in run.dynamics.coordinates), "coordinates")
     out.print()
     out.print(Text.assemble(("energy audit ", "bold"), run.audit.trust.removeprefix("trust: ")))
     if run.audit.drift is not None:
@@ -90,21 +115,8 @@ def _print_events(out: Console, run: Trajectory) -> None:
             out.print(Text(event.message))
     changes = [event for event in run.events if event.kind != "singular" and event.kind not in REMARKS]
     if changes:
-        rows = [[number(e.time, 6), e.component, e.was, e.becomes] for e in changes[:MOST_ROWS]]
-        out.print()
-        out.print(make_table("events", ["at s", "component", "from", "to"], rows, left=(1, 2, 3)))
+        print_part(out, events_table(changes[:MOST_ROWS]).pick((0, 1, 2, 3)))
         print_rest(out, len(changes), "events; --report shows them all")
-
-
-def _print_ends(out: Console, run: Trajectory) -> None:
-    coordinates = [c for c in run.dynamics.coordinates if c.role in ("q", "z")]
-    if not coordinates:
-        return
-    values = run.evaluate(c.name for c in coordinates[:MOST_ROWS])
-    rows = [range_row(name, v, str(run.units(name))) for name, v in values.items()]
-    out.print()
-    out.print(make_table("coordinates", ["name", "start", "end", "least", "most", "unit"], rows, left=(0, 5)))
-    print_rest(out, len(coordinates), "coordinates")
 
 
 def print_rest(out: Console, count: int, words: str) -> None:
@@ -118,52 +130,23 @@ def print_quantities(run: Trajectory, names: Sequence[str]) -> None:
     from kinode.views.plots.time_plots import find_lines
 
     run.evaluate(names)
-    rows = [range_row(line.name, line.values, line.unit, 6) for name in names for line in find_lines(run, name)]
-    out = console()
-    out.print(make_table("quantities", ["name", "start", "end", "least", "most", "unit"], rows, left=(0, 5)))
+    lines = [line for name in names for line in find_lines(run, name)]
+    console().print(make_table(range_table("quantities", [(x.name, x.values, x.unit) for x in lines], 6)))
 
 
 def print_verification(comparison: Verification) -> None:
-    """The table of verify."""
+    """The tables of verify; in a narrow terminal one column for all derivations: the largest difference."""
     out = console()
-    states, _, verdict = comparison.verdict.partition(": ")
-    out.print(Text(f"{comparison.name}{states}", style="bold"))
-    for head, rows in comparison.tables:
-        out.print()
-        if out.width < 90:  # one column for all derivations: the largest difference
-            head, rows = [head[0], "most"], [[row[0], _most(row[1:])] for row in rows]
-        out.print(make_table("", head, rows))
-    for words in comparison.failures:
-        out.print(Text(words, style="bold"))
-    for words in comparison.notes:
-        out.print(Text(words))
-    out.print(Text(verdict, style="bold"))
-
-
-def _most(cells: Sequence[str]) -> str:
-    return max((cell for cell in cells if cell), key=lambda cell: float(cell.rstrip("!")))
-
-
-def print_balance(balance: RunBalance) -> None:
-    """Both sides of a balance, term by term; peaks alone in a narrow terminal."""
-    out = console()
-    out.print(Text(f"{balance.of}: balance about the origin of {balance.about}, in its axes", style="bold"))
-    columns = range(5) if out.width >= 66 else (0, 1, 3)
-    head = ["", "force N", "rms N", "moment N·m", "rms N·m"]
-    for words, side in (("acting", balance.acting), ("needed by the motion", balance.motion)):
-        out.print()
-        rows = [[row[k] for k in columns] for row in balance.side_rows(side)]
-        out.print(make_table(words, [head[k] for k in columns], rows))
-    force, moment = balance.residuals
-    out.print()
-    out.print(Text(f"residual: {force} N, {moment} N·m; {number(balance.residual, 2)} of the largest term"))
+    sheet, parts = comparison.sheet, []
+    for part in sheet.parts:
+        if isinstance(part, Table) and is_too_wide(out, part):
+            most = [(row[0], max(filter(None, row[1:]), key=lambda cell: float(cell.rstrip("!")))) for row in part.rows]
+            part = Table((part.head[0], "most"), most)
+        parts.append(part)
+    states, _, verdict = sheet.rest.partition(": ")
+    print_sheet(out, replace(sheet, rest=states, parts=[*parts, Strong(verdict)]))
 
 
 def print_list(items: Sequence[tuple[str, str]]) -> None:
     """Names with a sentence each."""
-    table = Table(box=None, show_header=False, pad_edge=False, padding=(0, 2, 0, 0))
-    table.add_column(no_wrap=True)
-    table.add_column(overflow="fold")
-    for name, words in items:
-        table.add_row(Text(name, style="bold"), Text(words))
-    console().print(table)
+    console().print(make_table(word_table(("", ""), items), ["bold"] * len(items)))

@@ -34,10 +34,10 @@ from kinode.formats.law_forms import LawForms
 from kinode.formats.load import YAML, load, loads
 from kinode.formats.yaml_text import CONTROL, read_spans
 from kinode.formats.yaml_writer import write_flow
-from kinode.hooks import hook
 from kinode.model.base.fields import short
 from kinode.model.base.parameters import Input, Parameter, RunDefaults
 from kinode.model.system import System
+from kinode.sheets.tables import Sheet, Shown, Table
 
 ORDER = (WHOLE, "domains", "components", "parameters", "inputs", "tables", "bodies", "frames", "joints", "systems",
          "constraints", "signals", "elements", "nodes", RUN)  # fmt: skip
@@ -205,6 +205,7 @@ def _flow(value: Any) -> str:
 
 
 WIDEST = 48  # characters of a value in a printed table
+WIDEST_CELL = 40  # of a table
 
 
 class RowChange(Enum):
@@ -265,6 +266,23 @@ class ComparedRow:
         part = self.part or "model"
         return f"{part}.{self.field}" if self.field else part
 
+    @property
+    def lines(self) -> str:
+        """Both lines, or the one that there is."""
+        known = [str(line) for line in (self.line_before, self.line_after) if line is not None]
+        return known[0] if len(set(known)) == 1 else " -> ".join(known)
+
+    @property
+    def cells(self) -> list[str]:
+        """The row of a table: the change, part and field, both values, the change in percent, the lines."""
+        change = self.change
+        before = shorten(self.before, WIDEST_CELL) or ("" if change is RowChange.ADDED else "default")
+        after = shorten(self.after, WIDEST_CELL) or ("" if change is RowChange.REMOVED else "default")
+        if change is RowChange.RENAMED and not self.field:
+            after = ""
+        percent = "" if self.percent is None else describe_percent(self.percent)
+        return [f"{change.sign} {change.value}", self.part or "model", self.field, before, after, percent, self.lines]
+
     def to_dict(self) -> dict[str, Any]:
         """The row as plain data."""
         return {
@@ -278,7 +296,7 @@ class ComparedRow:
 
 
 @dataclass(frozen=True)
-class ModelComparison:
+class ModelComparison(Shown):
     """What differs between two models; prints as a table, and is true if anything does.
 
     Attributes
@@ -329,8 +347,15 @@ class ModelComparison:
             f"{row.change.sign} {row.name.ljust(widest)}  {describe_values(row)}".rstrip() for row in self.rows
         )])  # fmt: skip
 
-    def _repr_html_(self) -> str:
-        return str(hook("notebook_html")(self))
+    @property
+    def table(self) -> Table:
+        """What differs, and where."""
+        head = ("", "part", "field", "before", "after", "change", "lines")
+        return Table(head, [row.cells for row in self.rows], "wwwwwnn")
+
+    @property
+    def sheet(self) -> Sheet:
+        return Sheet(f"{self.first} -> {self.second}", f": {self.verdict}", [self.table] if self.rows else [])
 
 
 def describe_values(row: ComparedRow, widest: int = WIDEST) -> str:

@@ -17,6 +17,7 @@ from kinode.model.base.frames import Frame
 from kinode.model.constraints.gear_coupling import CoordinateCoupling
 from kinode.model.joints.joint import DERIVED, Joint
 from kinode.model.network.part import Part
+from kinode.sheets.tables import word_table
 
 if TYPE_CHECKING:
     from kinode.model.system import System
@@ -33,7 +34,7 @@ def summarize(system: System) -> str:
     gravity, *totals = list_totals(system)
     lines += [*_wrap("gravity  ", gravity.removeprefix("gravity ")), *totals]
     for title, rows in list_sections(system):
-        lines += ["", title, *_table_lines(rows)]
+        lines += ["", title, *(f"  {line}" for line in word_table(("", ""), rows).lines(WIDTH - 2))]
     if system.notes:
         lines += ["", "notes", *(line for note in system.notes for line in _wrap("  - ", note))]
     return "\n".join(lines) + "\n"
@@ -258,18 +259,6 @@ def _value(value: Any) -> str:
     if isinstance(value, tuple):
         return _value(value[0]) if len(value) == 1 else _values(value)
     return str(value)
-
-
-def _table_lines(rows: Sequence[tuple[str, str]]) -> list[str]:
-    """Two columns, names and what they are; long names get a line of their own."""
-    column = min(max(len(name) for name, _ in rows), 20)
-    lines: list[str] = []
-    for name, text in rows:
-        if len(name) > column:
-            lines.append(f"  {name}")
-            name = ""
-        lines += _wrap(f"  {name:<{column}}  ", text)
-    return lines
 
 
 def _wrap(start: str, text: str) -> list[str]:

@@ -165,7 +165,7 @@ class _Terms:
 
     def _line(self, each: _Line, following: Iterator[Array]) -> tuple[Plain, list[Plain], list[Array]]:
         """A line as data, what its series are, and their values."""
-        from kinode.sheets.markup import MINUS
+        from kinode.sheets.tables import MINUS
         from kinode.sheets.terms import expressions_of
         from kinode.sheets.typeset import MATHML, signed_terms
 

@@ -13,7 +13,7 @@ from kinode.results.joint_loads import compute_loads
 from kinode.results.run_frames import RunFrames, find_breakdowns
 from kinode.results.run_quantities import Measure
 from kinode.results.trajectory import Trajectory
-from kinode.views.style import number
+from kinode.sheets.tables import number
 
 CAUSES = "causes"  # first word of the arrays of contributions
 BEARING_FIELDS = ("at", "C", "axial", "life")

@@ -25,10 +25,10 @@ from kinode.player.scene_data import Plain, SceneData
 from kinode.results.run_frames import RunFrames, player_names
 from kinode.results.run_quantities import IGNORE_OVERFLOW, known_names
 from kinode.results.trajectory import Trajectory
+from kinode.sheets.tables import Table, number
 from kinode.simulation.event_log import Event
 from kinode.version import __version__
 from kinode.views.plots.mode_strips import find_strips
-from kinode.views.style import number
 
 COORDINATES, POWERS = ("q", "u", "u_dot"), ("power", "energy", "kinetic_energy", "potential_energy")
 
@@ -360,24 +360,24 @@ def _badges(run: Trajectory, checks: bool, verify: bool) -> list[Plain]:
     return badges
 
 
+def plain_table(table: Table) -> Plain:
+    """A table as the page takes it."""
+    numbers = [k for k, left in enumerate(table.left) if not left]
+    return {"title": table.title, "head": table.heads, "rows": [list(row) for row in table.rows], "numbers": numbers}
+
+
 def audit_badge(run: Trajectory) -> Plain:
     """The energy audit of a run."""
     audit = run.audit
-    rows = [("change of energy", audit.change), *((f"work of {cause}", work) for cause, work in audit.work.items())]
-    rows.append(("defect at the end", audit.defect))
-    table = {
-        "title": "Energy from start to end",
-        "head": ["", "J"],
-        "rows": [[words, number(value, 5)] for words, value in rows],
-        "numbers": [1],
-    }
+    rows = [(words, number(value, 5)) for words, value in audit.rows]
+    table = Table(("", "J"), rows, title="Energy from start to end")
     notes = [] if audit.drift is None else [str(audit.drift)]
     return {
         "name": "audit",
         "ok": audit.ok,
         "verdict": audit.trust.removeprefix("trust: "),
         "notes": notes,
-        "tables": [table],
+        "tables": [plain_table(table)],
     }
 
 
@@ -389,10 +389,7 @@ def verification_badge(run: Trajectory) -> Plain:
         checked = verify(run.system, enough_states(run.dynamics.topology, 1))
     except Error as error:
         return {"name": "verify", "ok": None, "verdict": f"could not be done: {error}", "notes": [], "tables": []}
-    tables = [
-        {"title": "", "head": list(head), "rows": [list(row) for row in rows], "numbers": list(range(1, len(head)))}
-        for head, rows in checked.tables
-    ]
+    tables = [plain_table(part) for part in checked.sheet.parts if isinstance(part, Table)]
     notes = [*checked.failures, *checked.notes]
     return {"name": "verify", "ok": checked.ok, "verdict": checked.verdict, "notes": notes, "tables": tables}
 

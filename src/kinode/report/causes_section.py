@@ -16,7 +16,7 @@ from kinode.sheets.markup import Markup, join, table, tag
 from kinode.views.html_markup import picture
 from kinode.views.plots.load_plots import draw_causes, draw_polar
 from kinode.views.plots.time_plots import make_room
-from kinode.views.style import SmallSheet, label, new_figure, pretty_unit, style
+from kinode.views.style import SmallSheet, label, new_figure, style
 
 if TYPE_CHECKING:
     from kinode.results.trajectory import Trajectory
@@ -60,9 +60,7 @@ def _by_kinetic_force(run: Trajectory, wrenches: dict[str, Wrench]) -> list[str]
 
 
 def _joint(run: Trajectory, causes: Causes, sheet: SmallSheet) -> Markup:
-    head = [pretty_unit(word) for word in causes.head]
-    rows = causes.rows if len(causes.rows) <= MOST_ROWS else [*causes.rows[: MOST_ROWS - 1], causes.rows[-1]]
-    parts = [tag("h3", causes.joint), table(head, rows, numbers=range(1, len(head)))]
+    parts = [tag("h3", causes.joint), table(causes.table.most(MOST_ROWS))]
     return join([*parts, tag("div", *_pictures(run, causes, sheet), class_="plots")])
 
 

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 from kinode.errors import Error
 from kinode.sheets.markup import Markup, join, symbol_markup, table, tag
+from kinode.sheets.tables import MINUS, Table, word_table
 from kinode.sheets.typeset import MATHML
 from kinode.structure.topology import find_topology
 from kinode.symbolic.explanation import Explanation, Item, Step, number_text
@@ -23,7 +24,7 @@ from kinode.views.html_markup import picture
 from kinode.views.mechanism.flow_chart import FlowChart
 from kinode.views.mechanism.scheme_tiers import drive_table, tier_table
 from kinode.views.mechanism.vector_scheme import Scheme
-from kinode.views.style import MINUS, pretty_unit, style
+from kinode.views.style import style
 
 if TYPE_CHECKING:
     from kinode.dynamics.compiled_system import Dynamics
@@ -79,13 +80,7 @@ def _space(dynamics: Dynamics) -> Markup:
     except Error:  # other sections report an initial state that cannot be assembled
         return Markup("")
     head = tag("p", tag("strong", f"{space.whole}"), f": {space.whole.word}; {space.mode} mode.")
-    bodies = [[name, s.name, s.short, str(s.freedoms)] for name, s in space.bodies.items()]
-    joints = [[name, j.pair, j.space.short, j.mode, j.source] for name, j in space.joints.items()]
-    tables = [
-        table(["body", "class", "motion", "freedoms"], bodies, numbers=(3,)),
-        table(["joint", "pair", "motion", "mode", "by"], joints),
-    ]
-    return join([head, *tables, tag("p", MODES, class_="note")])
+    return join([head, *map(table, space.tables), tag("p", MODES, class_="note")])
 
 
 MOST_BODIES = 16  # of a scheme that a page has room for
@@ -108,8 +103,8 @@ def describe_scheme(system: System) -> Markup:
         [
             tag("h3", "Vector scheme"),
             picture(figure, f"Vector scheme of {system.name}", caption=SCHEME, class_="scheme"),
-            table([_indexed(cell) for cell in head], rows) if rows else "",
-            table([_indexed(cell) for cell in drive_head], drives) if drives else "",
+            table(word_table([_indexed(cell) for cell in head], rows)) if rows else "",
+            table(word_table([_indexed(cell) for cell in drive_head], drives)) if drives else "",
         ]
     )
 
@@ -151,10 +146,10 @@ def compose_step(explanation: Explanation, step: Step) -> Markup:
     if step.law:
         parts.append(tag("pre", step.law[0]))
     if step.table:
-        parts.append(table(*step.table))
+        parts.append(table(word_table(*step.table)))
     rows = [row for item in step.items for row in _rows(explanation, item)]
     if rows:
-        parts.append(table(["", "at the start", "", "formula"], rows, numbers=(1,)))
+        parts.append(table(Table(["", "at the start", "", "formula"], rows, "wnuw")))
     parts += [tag("p", note, class_="note") for note in step.notes]
     return join(parts)
 
@@ -168,7 +163,7 @@ def _rows(explanation: Explanation, item: Item) -> Iterator[list[object]]:
         shown = number_text(explanation.rounded(value, unit)).replace("-", MINUS)
         right = Markup(MATHML.formula(formula, styles))
         written = tag("math", tag("mrow", symbol_markup(styles[name]), tag("mo", "="), right))
-        yield [owner, shown, "" if unit == "1" else pretty_unit(unit), written]
+        yield [owner, shown, "" if unit == "1" else unit, written]
         owner = ""
 
 

@@ -7,14 +7,12 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from kinode.errors import counted
 from kinode.model.base.fields import Value
 from kinode.ode.input_table import InputCourse
 from kinode.results.drive_sizing import Drives
+from kinode.results.run_summary import events_table
 from kinode.sheets.markup import Markup, join, table, tag
-from kinode.simulation.event_log import count_events
-from kinode.views.html_markup import with_unit
-from kinode.views.style import number, pretty_unit
+from kinode.sheets.tables import Table, number, pretty_unit
 
 if TYPE_CHECKING:
     from kinode.results.trajectory import Trajectory
@@ -22,34 +20,9 @@ if TYPE_CHECKING:
 
 LONGEST_LAW = 110  # letters of a law that are shown
 MOST_ROWS = 60  # of a table, at the most
-ENDINGS = {
-    "done": "reached its end",
-    "condition": "stopped by its condition",
-    "stopped": "stopped by the user",
-    "failed": "failed",
-}
 END_FIELDS = ("a", "b", "on", "reaction")
 MOST_EVENTS = 200  # in the table
 LAWS = ("motion", "speed", "effort", "stiffness", "damping")
-
-
-def describe_size(run: Trajectory) -> str:
-    """One line: how many bodies, joints and freedoms."""
-    system, dynamics = run.system, run.dynamics
-    free = dynamics.closure.freedoms if dynamics.topology.constrained else dynamics.n_u
-    counts = [(len(system.bodies), "body", "bodies"), (len(system.joints), "joint", "joints")]
-    if system.elements:
-        counts.append((len(system.elements), "element", "elements"))
-    if system.constraints:
-        counts.append((len(system.constraints), "constraint", "constraints"))
-    counts.append((free, "freedom", "freedoms"))
-    return ", ".join(counted(count, one, many) for count, one, many in counts)
-
-
-def describe_status(run: Trajectory) -> str:
-    """How the run ended, and how many events there were."""
-    ending = ENDINGS.get(run.status, run.status)
-    return f"{ending}, {count_events(run.events)}" if run.events else ending
 
 
 def describe_events(run: Trajectory) -> Markup:
@@ -57,10 +30,9 @@ def describe_events(run: Trajectory) -> Markup:
     if not run.events:
         return Markup("")
     first = run.events[:MOST_EVENTS]
-    rows = [[f"{number(event.time, 6)}", ", ".join(event.components), event.message] for event in first]
     left = len(run.events) - len(first)
     rest = tag("p", f"and {left} more, in run.events", class_="note") if left else Markup("")
-    return join([tag("h2", "Events"), table(["at s", "by", "what"], rows, numbers=[0]), rest])
+    return join([tag("h2", "Events"), table(events_table(first).pick((0, 1, 4))), rest])
 
 
 def describe_model(run: Trajectory) -> Markup:
@@ -71,11 +43,11 @@ def describe_model(run: Trajectory) -> Markup:
     return join([*parts, _bodies(run), _joints(run), _constraints(run), _elements(run), _parameters(run)])
 
 
-def _capped(title: str, head: list[Any], rows: list[list[Any]], numbers: tuple[int, ...] = ()) -> Markup:
+def _capped(title: str, head: list[Any], rows: list[list[Any]], kinds: str) -> Markup:
     if not rows:
         return Markup("")
     more = tag("p", f"{len(rows) - MOST_ROWS} more are left out here.", class_="note") if len(rows) > MOST_ROWS else ""
-    return join([tag("h3", title), table(head, rows[:MOST_ROWS], numbers=numbers), more])
+    return join([tag("h3", title), table(Table(head, rows[:MOST_ROWS], kinds)), more])
 
 
 def _bodies(run: Trajectory) -> Markup:
@@ -88,9 +60,8 @@ def _bodies(run: Trajectory) -> Markup:
         com = ", ".join(number(_clean(x)) for x in c)
         inertia = ", ".join(number(_clean(x, np.abs(J).max())) for x in np.diag(J))
         rows.append([name, number(mass), f"({com})", f"({inertia})", body.shape.kind if body.shape is not None else ""])
-    words = (("mass", "kg"), ("center of mass", "m"), ("inertia xx, yy, zz about it", "kg·m²"))
-    head = ["body", *(with_unit(word, unit) for word, unit in words), "shape"]
-    return _capped("Bodies", head, rows, (1,))
+    head = ["body", ("mass", "kg"), ("center of mass", "m"), ("inertia xx, yy, zz about it", "kg*m^2"), "shape"]
+    return _capped("Bodies", head, rows, "wnwww")
 
 
 def _clean(x: float, scale: float = 1.0) -> float:
@@ -109,7 +80,7 @@ def _joints(run: Trajectory) -> Markup:
             words.append(what + ", ".join(f"{k} {_text(v)}" for k, v in joint.ends.given().items()))
         shown = axis if isinstance(axis, str) else "" if axis is None else f"({', '.join(_one(x) for x in axis)})"
         rows.append([name, joint.kind, f"{joint.a.body} →\u00a0{joint.b.body}", shown, "; ".join(words)])
-    return _capped("Joints", ["joint", "kind", "from → to", "axis", "driven or loaded by"], rows)
+    return _capped("Joints", ["joint", "kind", "from → to", "axis", "driven or loaded by"], rows, "wwwww")
 
 
 def _constraints(run: Trajectory) -> Markup:
@@ -117,7 +88,7 @@ def _constraints(run: Trajectory) -> Markup:
     for name, constraint in run.system.constraints.items():
         given = [(k, v) for k, v in constraint.given().items() if v is not None]
         rows.append([name, constraint.kind, "; ".join(f"{k.replace('_', ' ')} {_text(v)}" for k, v in given)])
-    return _capped("Constraints", ["constraint", "kind", "between, and values"], rows)
+    return _capped("Constraints", ["constraint", "kind", "between, and values"], rows, "www")
 
 
 def _elements(run: Trajectory) -> Markup:
@@ -130,7 +101,7 @@ def _elements(run: Trajectory) -> Markup:
         ]
         words = "; ".join(f"{k.replace('_', ' ')} {_text(v)}" for k, v in laws)
         rows.append([name, element.kind, ", ".join(ends), words])
-    return _capped("Elements", ["element", "kind", "on", "values"], rows)
+    return _capped("Elements", ["element", "kind", "on", "values"], rows, "wwww")
 
 
 def _parameters(run: Trajectory) -> Markup:
@@ -145,8 +116,8 @@ def _parameters(run: Trajectory) -> Markup:
             note = "input, held constant"
         elif value != run.system.parameter_values()[name]:
             note = f"changed from {number(run.system.parameter_values()[name])} for this run. {note}".strip()
-        rows.append([name, number(value, 6), pretty_unit(str(run.units(name))), note])
-    return _capped("Parameters", ["name", "value", "unit", "note"], rows, (1,))
+        rows.append([name, number(value, 6), str(run.units(name)), note])
+    return _capped("Parameters", ["name", "value", "unit", "note"], rows, "wnuw")
 
 
 def _text(value: Any) -> str:

@@ -27,9 +27,9 @@ from kinode.report.derivation_section import (
     describe_scheme,
     describe_steps,
 )
-from kinode.report.model_section import describe_events, describe_limits, describe_model, describe_size, describe_status
+from kinode.report.model_section import describe_events, describe_limits, describe_model
 from kinode.report.page import compose_page, make_folder
-from kinode.results.drive_sizing import HEAD, compute_sizing
+from kinode.results.drive_sizing import compute_sizing
 from kinode.results.joint_loads import (
     JointLoads,
     compute_loads,
@@ -39,10 +39,12 @@ from kinode.results.joint_loads import (
     is_negligible,
 )
 from kinode.results.run_quantities import IGNORE_OVERFLOW
+from kinode.results.run_summary import describe_size, describe_status, loads_table
 from kinode.sheets.markup import Markup, escape, join, table, tag
+from kinode.sheets.tables import Table, number
 from kinode.simulation.absolute_drift import PREFIX as DRIFT
 from kinode.version import __version__
-from kinode.views.html_markup import facts, picture, with_unit
+from kinode.views.html_markup import facts, picture
 from kinode.views.mechanism.mechanism_drawing import draw_mechanism
 from kinode.views.plots.time_plots import (
     MOST_LINES,
@@ -55,7 +57,7 @@ from kinode.views.plots.time_plots import (
     make_room,
     mark_events,
 )
-from kinode.views.style import SmallSheet, label, new_figure, number, pretty_unit, small_axes, style
+from kinode.views.style import SmallSheet, label, new_figure, small_axes, style
 
 if TYPE_CHECKING:
     from kinode.results.trajectory import Trajectory
@@ -72,10 +74,7 @@ def describe_drives(run: Trajectory) -> Markup:
     sizing = compute_sizing(run)
     if not len(sizing):
         return Markup("")
-    rows = [[cell.replace("N*m", "N·m") for cell in row] for row in sizing.rows()]
-    return join(
-        [tag("h2", "Drives"), tag("p", WORDS), table(list(HEAD), rows, numbers=range(3, len(HEAD)), dense=True)]
-    )
+    return join([tag("h2", "Drives"), tag("p", WORDS), table(sizing.table, dense=True)])
 
 
 class MechanismSection(NamedTuple):
@@ -296,25 +295,10 @@ def _loads(run: Trajectory, loads: Sequence[JointLoads], wrenches: dict[str, Wre
     if not loads:
         return join([*parts, tag("p", "No joint constrains a body, so that none carries a load.")])
     parts.append(tag("p", REACTION))
-    head = [
-        "joint", with_unit("force peak", "N"), with_unit("at", "s"), with_unit("mean", "N"), with_unit("rms", "N"),
-        with_unit("axial peak", "N"), with_unit("radial peak", "N"), with_unit("moment peak", "N·m"),
-        with_unit("at", "s"), with_unit("rms", "N·m"), "effort peak", "drive peak",
-    ]  # fmt: skip
     shares = compute_parts(run, wrenches)
     if shares:
-        head[5:5] = [with_unit("static peak", "N"), with_unit("kinetic peak", "N")]
         parts.append(tag("p", PARTS))
-    rows = []
-    for x in loads:
-        peaks = ("" if y is None else f"{number(y.peak)} {pretty_unit(x.effort_unit)}" for y in (x.effort, x.drive))
-        axial, radial = ("" if v is None else number(v) for v in (x.axial, x.radial))
-        rows.append([
-            x.joint, *(number(v) for v in (x.force.peak, x.force.time, x.force.mean, x.force.rms)),
-            *(number(v) for v in shares.get(x.joint, ())), axial, radial,
-            number(x.moment.peak), number(x.moment.time), number(x.moment.rms), *peaks,
-        ])  # fmt: skip
-    parts.append(table(head, rows, numbers=range(1, len(head)), dense=True))
+    parts.append(table(loads_table(loads, shares), dense=True))
     parts += [*(tag("p", note, class_="note") for note in describe_loads(loads)), describe_limits(run)]
     order = sorted(loads, key=lambda x: -np.nan_to_num(x.force.peak))[:limit]
     shown = [x for x in loads if x in order]
@@ -350,19 +334,13 @@ def _energy(run: Trajectory) -> Markup:
     values, audit = run.evaluate(names), run.audit
     lines = [PlotLine(word, "J", values[name]) for word, name in zip(("kinetic", "potential", "total"), names)]
     sentence = audit.trust.removeprefix("trust: ")
-    rows = [["change of energy", _signed(audit.change)]]
-    rows += [[f"work of {cause}", _signed(work)] for cause, work in audit.work.items()]
-    rows.append(["defect at the end", _signed(audit.defect)])
-    sums = tag("div", table(["from start to end", with_unit("", "J")], rows, numbers=(1,)))
+    rows = [(words, ("+" if x > 0 else "") + number(x, 5)) for words, x in audit.rows]
+    sums = tag("div", table(Table(["from start to end", ("", "J")], rows)))
     words = "The change of energy is compared with the work that was done; what is left is the error of the run."
     plots = tag("div", _small(run, lines, "Energy", "energy"), sums, class_="plots")
     verdict = tag("p", tag("strong", f"{sentence[:1].upper()}{sentence[1:]}."))
     drift = Markup("") if audit.drift is None else tag("p", f"{str(audit.drift).capitalize()}.")
     return join([tag("h2", "Energy audit"), tag("p", words), verdict, drift, plots])
-
-
-def _signed(value: float) -> str:
-    return ("+" if value > 0 else "") + number(value, 5)
 
 
 def _relative_error(run: Trajectory) -> float | None:
@@ -387,8 +365,7 @@ def _verification(checked: Any) -> Markup:
     verdict = "All agree." if checked.ok else "They do not all agree: do not rely on these results."
     words = f"The model was derived in independent ways and compared at {checked.states} random states. "
     parts.append(tag("p", words, tag("strong", verdict, class_="good" if checked.ok else "bad")))
-    for head, rows in checked.tables:
-        parts.append(table(head, rows, numbers=range(1, len(head))))
+    parts += [table(part) for part in checked.sheet.parts if isinstance(part, Table)]
     parts += [tag("p", words, class_="bad") for words in checked.failures]
     parts += [tag("p", words, class_="note") for words in checked.notes]
     return join(parts)

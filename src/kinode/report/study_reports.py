@@ -7,17 +7,18 @@ from __future__ import annotations
 
 import math
 import os
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from kinode.errors import ArgumentError
 from kinode.report.page import compose_page, write_page
 from kinode.sheets.markup import Markup, join, table, tag
+from kinode.sheets.tables import Table, number, pretty_unit, word_table
 from kinode.version import __version__
 from kinode.views.html_markup import facts, picture
 from kinode.views.plots.fit_plots import plot_fit
 from kinode.views.plots.study_plots import find_shares, plot_study
-from kinode.views.style import number, pretty_unit
 
 if TYPE_CHECKING:
     from kinode.studies.fits.fit_result import Fit
@@ -42,10 +43,7 @@ def _compose_study(study: Study) -> str:
 
 
 def _summary(study: Study) -> Markup:
-    rows = [(text, *numbers, pretty_unit(unit)) for text, *numbers, unit in study.rows if len(numbers) == 3]
-    return tag(
-        "section", tag("h2", "Results"), table(("result", "least", "mean", "largest", "unit"), rows, numbers=(1, 2, 3))
-    )
+    return tag("section", tag("h2", "Results"), table(study.table))
 
 
 def _best(study: Study) -> Markup:
@@ -89,7 +87,7 @@ def _failures(study: Study) -> Markup:
         return Markup("")
     rows = [(*(_with_unit(study, name, entry[name]) for name in study.axes), entry["message"]) for entry in failures]
     more = f"and {len(rows) - MOST_FAILURES} more" if len(rows) > MOST_FAILURES else ""
-    shown = table((*study.axes, "why"), rows[:MOST_FAILURES])
+    shown = table(word_table((*study.axes, "why"), rows[:MOST_FAILURES]))
     return tag("section", tag("h2", f"Runs that failed ({len(rows)})"), shown, tag("p", more))
 
 
@@ -107,22 +105,14 @@ def _compose_fit(fit: Fit) -> str:
     top = tag("header", tag("h1", "Fit"), tag("p", lead, class_="lead"))
     notes = tag("section", tag("h2", "What to know"), *(tag("p", note) for note in fit.notes)) if fit.notes else ""
     how = [(key.replace("_", " "), number(x) if isinstance(x, float) else str(x)) for key, x in fit.facts.items()]
-    sections = [_values(fit), notes, _channels(fit), _correlation(fit), *_fit_plots(fit)]
+    numbers = replace(fit.table, head=("number", "value", "+- (95 %)", "share", "unit", "start"))
+    channels = replace(fit.channel_table, head=("record", "channel", "samples", "rms of residuals", "unit", "match"))
+    values = tag("section", tag("h2", "Values"), table(numbers))
+    records = tag("section", tag("h2", "Records"), table(channels))
+    sections = [values, notes, records, _correlation(fit), *_fit_plots(fit)]
     foot = tag("footer", f"Written by kinode {__version__}.")
     body = tag("main", top, *sections, tag("section", tag("h2", "How it was found"), facts(how)), foot)
     return compose_page(f"Fit of {name}", body)
-
-
-def _values(fit: Fit) -> Markup:
-    rows = [(*row[:4], pretty_unit(row[4]), row[5]) for row in fit.rows]
-    heads = ("number", "value", "+- (95 %)", "share", "unit", "start")
-    return tag("section", tag("h2", "Values"), table(heads, rows, numbers=(1, 2, 3, 5)))
-
-
-def _channels(fit: Fit) -> Markup:
-    rows = [(*row[:4], pretty_unit(row[4]), row[5]) for row in fit.channel_rows]
-    heads = ("record", "channel", "samples", "rms of residuals", "unit", "match")
-    return tag("section", tag("h2", "Records"), table(heads, rows, numbers=(2, 3, 5)))
 
 
 def _correlation(fit: Fit) -> Markup:
@@ -133,8 +123,7 @@ def _correlation(fit: Fit) -> Markup:
         (name, *(f"{x:+.2f}" if math.isfinite(x) else "not shown" for x in matrix[k]))
         for k, name in enumerate(fit.labels)
     ]
-    columns = tuple(range(1, len(fit.labels) + 1))
-    return tag("section", tag("h2", "Correlation"), table(("", *fit.labels), rows, numbers=columns))
+    return tag("section", tag("h2", "Correlation"), table(Table(("", *fit.labels), rows)))
 
 
 def _fit_plots(fit: Fit) -> list[Markup]:

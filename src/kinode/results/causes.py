@@ -38,7 +38,7 @@ from kinode.kernels.kernel_options import ContributionOptions, ReactionOptions
 from kinode.multibody.loop_statics import INERTIA_OF, Support, joints_in_loops
 from kinode.results.joint_loads import find_joint
 from kinode.results.run_quantities import Measure, measure
-from kinode.sheets.text import format_number, format_percent, format_table
+from kinode.sheets.tables import Sheet, Shown, Table, format_number, format_percent
 from kinode.structure.tree import WORLD
 
 if TYPE_CHECKING:
@@ -73,7 +73,7 @@ class Share:
 
 
 @dataclass(frozen=True, eq=False)
-class Causes:
+class Causes(Shown):
     """The kinetic share of a joint's reaction as a sum of contributions; prints as a table.
 
     Attributes
@@ -129,26 +129,24 @@ class Causes:
         return tuple(sorted(listed, key=lambda share: (-share.force.peak, -share.moment.peak)))
 
     @property
-    def head(self) -> tuple[str, ...]:
-        """Head of the table."""
-        return (self.by, "force N", "rms N", "share", "moment N*m", "rms N*m", "share")
-
-    @property
-    def rows(self) -> list[tuple[str, ...]]:
-        """Rows of the table, the sum last."""
+    def table(self) -> Table:
+        """A row for each contribution, the sum last."""
+        head = (self.by, "force N", "rms N", "share", "moment N*m", "rms N*m", "share")
         force, moment = measure(self.t, self.force), measure(self.t, self.moment)
         total = Share("sum", force, moment, *(1.0 if x.peak > 0 else np.nan for x in (force, moment)))
-        return [
+        rows = [
             (x.name, format_number(x.force.peak), format_number(x.force.rms), format_percent(x.of_force),
              format_number(x.moment.peak), format_number(x.moment.rms), format_percent(x.of_moment))
             for x in (*self.shares, total)
         ]  # fmt: skip
+        return Table(head, rows, narrow=(0, 1, 3, 4, 6))
 
-    def __str__(self) -> str:
+    @property
+    def sheet(self) -> Sheet:
         title = f"{self.joint}, kinetic part of the reaction by {self.by}: peaks, rms, share of the sum's peak"
         where = f"on {self.on}, about {self.at}, in axes of {self.frame}"
         where += "".join(f"; without {load}" for load in self.left_out)
-        return "\n".join([title, *format_table(self.head, self.rows), where])
+        return Sheet(title, parts=(self.table, where))
 
     def plot(self, **options: Any) -> Any:
         """Plot the contributions, stacked over time; options of ``kinode.views.plots.load_plots.plot_causes``."""
@@ -256,7 +254,7 @@ NEGLIGIBLE_TERM = 1e-12  # relative to the largest entry: smaller ones are round
 
 
 @dataclass(frozen=True, eq=False)
-class AccelerationCauses:
+class AccelerationCauses(Shown):
     """The acceleration of a point as a sum of contributions; prints as a table.
 
     ``causes["yaw"]`` is the contribution of a tier, ``causes["yaw", "Coriolis"]`` one of its terms,
@@ -331,8 +329,8 @@ class AccelerationCauses:
         return {tier: float(self[tier][k] @ total[k] / size[k] ** 2) for tier in self.tiers}
 
     @property
-    def rows(self) -> list[tuple[str, ...]]:
-        """Rows of the table: peaks of every term and of the tier, rms, share of the peak; the sum last."""
+    def table(self) -> Table:
+        """Peaks of every term and of the tier, rms, share of the peak; the sum last."""
         shares, scale = self.shares, float(np.abs(self.values).max(initial=0.0))
 
         def peak(values: Array) -> str:
@@ -347,15 +345,13 @@ class AccelerationCauses:
             table_rows.append((tier, *terms, peak(all_terms), rms, format_percent(shares[tier])))
         total = measure(self.t, self.total)
         terms = [peak(self[term]) for term in self.terms]
-        return [
-            *table_rows,
-            ("sum", *terms, format_number(total.peak, 3), format_number(total.rms, 3), format_percent(1.0)),
-        ]
+        last = ("sum", *terms, format_number(total.peak, 3), format_number(total.rms, 3), format_percent(1.0))
+        return Table((self.by, *self.terms, "all", "rms", "share"), [*table_rows, last])
 
-    def __str__(self) -> str:
+    @property
+    def sheet(self) -> Sheet:
         title = f"{self.of}, acceleration by {self.by}: peaks in m/s^2, and the share of the largest"
-        lines = format_table((self.by, *self.terms, "all", "rms", "share"), self.rows)
-        return "\n".join([title, *lines, f"in axes of {self.frame}"])
+        return Sheet(title, parts=(self.table, f"in axes of {self.frame}"))
 
     def plot(self, **options: Any) -> Any:
         """Plot the contributions, stacked over time; options of ``views.plots.acceleration_plots.plot_shaking``."""

@@ -14,13 +14,12 @@ from kinode.comparing.models import ModelComparison, compare_sides, describe_per
 from kinode.comparing.normal_parts import NameMatches
 from kinode.errors import ArgumentError
 from kinode.formats.law_forms import LawForms
-from kinode.hooks import hook
 from kinode.model.base.fields import short
 from kinode.model.system import System
 from kinode.results.joint_loads import compute_loads
 from kinode.results.run_quantities import IGNORE_OVERFLOW, Measure, measure
 from kinode.results.trajectory import Trajectory
-from kinode.sheets.text import format_number, format_table
+from kinode.sheets.tables import Sheet, Shown, Table, format_number
 
 Model = System | str | os.PathLike[str]
 
@@ -126,7 +125,7 @@ class ComparedPeak:
 
 
 @dataclass(frozen=True)
-class RunComparison:
+class RunComparison(Shown):
     """Peaks of two runs; prints as a table.
 
     Attributes
@@ -169,12 +168,14 @@ class RunComparison:
     def __repr__(self) -> str:
         return f"<RunComparison of {self.first!r} and {self.second!r}: {self.verdict}>"
 
-    def __str__(self) -> str:
-        head, rows = self.table
-        return "\n".join([f"{self.first} -> {self.second}: peaks", *format_table(head, rows)])
+    @property
+    def peaks(self) -> Table:
+        """The peaks of both runs; without units where there is no room."""
+        return Table(*self.table, "wnnun", narrow=(0, 1, 2, 4))
 
-    def _repr_html_(self) -> str:
-        return str(hook("notebook_html")(self))
+    @property
+    def sheet(self) -> Sheet:
+        return Sheet(f"{self.first} -> {self.second}", ": peaks", [self.peaks])
 
 
 def _cell(value: float | None) -> str:

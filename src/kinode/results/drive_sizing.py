@@ -20,7 +20,7 @@ from kinode.model.constraints.gear_coupling import Transmission
 from kinode.model.network.motors import Motor
 from kinode.model.system import System
 from kinode.results.run_quantities import IGNORE_OVERFLOW, Measure, measure
-from kinode.sheets.text import format_number, format_table
+from kinode.sheets.tables import Sheet, Shown, Table, format_number
 
 if TYPE_CHECKING:
     from kinode.results.run_quantities import RunQuantities
@@ -87,7 +87,7 @@ class DriveSizing:
 
 
 @dataclass(frozen=True)
-class Sizing:
+class Sizing(Shown):
     """The drives of a run; prints as a table."""
 
     drives: tuple[DriveSizing, ...]
@@ -106,16 +106,18 @@ class Sizing:
         except StopIteration:
             raise KeyError(drive) from None
 
-    def rows(self) -> list[list[str]]:
-        """The rows of the table: two for each drive."""
-        table = []
+    @property
+    def table(self) -> Table:
+        """Two rows for each drive."""
+        rows = []
         for drive in self.drives:
-            table.append([drive.drive, "motor", drive.motor.at, *drive.motor.cells()])
-            table.append(["", "output", drive.output.at, *drive.output.cells()])
-        return table
+            rows.append([drive.drive, "motor", drive.motor.at, *drive.motor.cells()])
+            rows.append(["", "output", drive.output.at, *drive.output.cells()])
+        return Table(HEAD, rows, "wwwqqqqqq")
 
-    def __str__(self) -> str:
-        return "\n".join(format_table(HEAD, self.rows())) if self.drives else "no joint is driven"
+    @property
+    def sheet(self) -> Sheet:
+        return Sheet("", parts=[self.table] if self.drives else ["no joint is driven"])
 
 
 # -- which drives there are ------------------------------------------------------------------------

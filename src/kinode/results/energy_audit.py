@@ -20,11 +20,11 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from kinode.algebra.scalars import Array
-from kinode.hooks import hook
 from kinode.model.network.domain import ENERGIES
 from kinode.multibody.power import find_causes
 from kinode.results.run_quantities import IGNORE_OVERFLOW
 from kinode.results.work import FAIR_DEFECT, GOOD_DEFECT, compute_work
+from kinode.sheets.tables import Sheet, Shown, Table
 from kinode.simulation.absolute_drift import Drift
 
 if TYPE_CHECKING:
@@ -39,7 +39,7 @@ NEGLIGIBLE_UNCERTAINTY = 1e-9  # of the work, relative to the energy in play
 
 
 @dataclass(frozen=True, eq=False)
-class Audit:
+class Audit(Shown):
     """The energy audit of a run; prints as a table.
 
     Attributes
@@ -131,18 +131,19 @@ class Audit:
             return defect + "good enough for plots; tighten rtol for figures"
         return defect + "do not trust this run: tighten rtol or shorten the step"
 
-    def __str__(self) -> str:
-        rows = [("change of energy", self.change), *((f"work of {cause}", work) for cause, work in self.work.items())]
-        rows.append(("defect", self.defect))
-        width = max(len(name) for name, _ in rows)
-        lines = [*(f"{name:<{width}}  {value: .6e} J" for name, value in rows), self.trust]
-        return "\n".join(lines if self.drift is None else [*lines, str(self.drift)])
+    @property
+    def rows(self) -> list[tuple[str, float]]:
+        """What the balance consists of, in words, J."""
+        works = [(f"work of {cause}", work) for cause, work in self.work.items()]
+        return [("change of energy", self.change), *works, ("defect", self.defect)]
+
+    @property
+    def sheet(self) -> Sheet:
+        table = Table(("", ""), [(words, f"{value:.6e} J") for words, value in self.rows])
+        return Sheet("", parts=[table, self.trust, *([] if self.drift is None else [str(self.drift)])])
 
     def __repr__(self) -> str:
         return f"<Audit: {self.trust.removeprefix('trust: ')}>"
-
-    def _repr_html_(self) -> str:
-        return str(hook("notebook_html")(self))
 
 
 @IGNORE_OVERFLOW

@@ -22,7 +22,7 @@ from kinode.expressions.units import check_dimension, parse_quantity
 from kinode.hooks import hook
 from kinode.results.joint_loads import find_joint, reaction
 from kinode.results.shaft_loads import Shaft, find_shaft
-from kinode.sheets.text import format_number, format_table
+from kinode.sheets.tables import Sheet, Shown, Table, format_number
 
 if TYPE_CHECKING:
     from kinode.results.run_quantities import RunQuantities
@@ -75,7 +75,7 @@ class SpectralLine:
 
 
 @dataclass(frozen=True, eq=False)
-class Spectrum:
+class Spectrum(Shown):
     """The amplitude spectrum of a joint's load; prints its lines.
 
     Attributes
@@ -115,14 +115,9 @@ class Spectrum:
         return LOAD_UNITS[self.of]
 
     @property
-    def head(self) -> tuple[str, ...]:
-        """Head of the table."""
-        return (f"{self.of} {self.unit}", "Hz", "rpm", "order")
-
-    @property
-    def rows(self) -> list[tuple[str, ...]]:
-        """Rows of the table, the strongest line first."""
-        return [
+    def table(self) -> Table:
+        """The strongest lines, the strongest one first."""
+        rows = [
             (
                 format_number(line.amplitude),
                 line.text,
@@ -131,17 +126,19 @@ class Spectrum:
             )
             for line in self.lines[:LINES_SHOWN]
         ]
+        return Table((f"{self.of} {self.unit}", "Hz", "rpm", "order"), rows)
 
-    def __str__(self) -> str:
+    @property
+    def sheet(self) -> Sheet:
         title = f"{self.joint}, spectrum of the {self.part} {self.of}, in axes of {self.frame}"
         title += "".join(f", without {load}" for load in self.left_out)
         size, strongest = float(np.linalg.norm(self.mean)), max((line.amplitude for line in self.lines), default=0.0)
         mean = f"mean {format_number(size)} {self.unit}" if size > NEGLIGIBLE_MEAN * strongest else "no mean"
         changes = float(self.amplitude.max(initial=0.0)) > LOAD_ROUNDING * size
         reason = "the load changes too slowly for a run of this length" if changes else "the load does not change"
-        lines = format_table(self.head, self.rows) if self.lines else [f"no lines: {reason}"]
+        lines = self.table if self.lines else f"no lines: {reason}"
         unit = "Hz" if self.over == "time" else "orders"
-        return "\n".join([title, *lines, f"{mean}; lines nearer than {format_number(self.resolution)} {unit} are one"])
+        return Sheet(title, parts=(lines, f"{mean}; lines nearer than {format_number(self.resolution)} {unit} are one"))
 
     def plot(self, **options: Any) -> Any:
         """Plot the amplitudes; options of ``kinode.views.plots.load_plots.plot_spectrum``."""

@@ -24,7 +24,7 @@ from kinode.model.base.observers.moving_frames import JERK, needs_jerk
 from kinode.model.constraints.gear_coupling import CoordinateCoupling
 from kinode.results import joint_loads
 from kinode.results.run_quantities import RunQuantities, measure
-from kinode.sheets.text import format_number, format_table
+from kinode.sheets.tables import Sheet, Shown, Table, format_number
 from kinode.symbolic.balances import vector_balances as terms
 
 SYSTEM = "system"
@@ -84,7 +84,7 @@ class BalanceSide:
 
 
 @dataclass(frozen=True, eq=False)
-class RunBalance:
+class RunBalance(Shown):
     """Both sides of the balance of a body or of the system about the origin of a frame; prints as a table.
 
     ``balance["Coriolis"]`` is a term of the motion or something that acts, by name: force and moment, each (time, 3),
@@ -136,12 +136,7 @@ class RunBalance:
         """Of forces and of moments."""
         return "N", "N*m"
 
-    @property
-    def head(self) -> tuple[str, ...]:
-        """Head of the table."""
-        return ("", "force N", "rms N", "moment N*m", "rms N*m")
-
-    def side_rows(self, side: BalanceSide) -> list[tuple[str, ...]]:
+    def _side_rows(self, side: BalanceSide) -> list[tuple[str, ...]]:
         """Peak and rms of each term of one side that is not negligible, and of their sum."""
         named = [(name, side.forces.get(name), side.moments.get(name)) for name in side.names]
         shown = [row for row in named if self._is_shown(*row[1:])]
@@ -151,22 +146,13 @@ class RunBalance:
         ]
 
     @property
-    def residuals(self) -> tuple[str, str]:
-        """Peaks of the residuals of force and moment, as text."""
+    def sheet(self) -> Sheet:
+        head, empty = ("", "force N", "rms N", "moment N*m", "rms N*m"), ("", "", "", "")
+        acting, motion = ([(f"  {row[0]}", *row[1:]) for row in self._side_rows(s)] for s in (self.acting, self.motion))
         force, moment = (format_number(measure(self.t, x).peak, 2) for x in (self.residual_force, self.residual_moment))
-        return force, moment
-
-    @property
-    def rows(self) -> list[tuple[str, ...]]:
-        """Rows of the table: both sides, and the residuals."""
-        empty = ("", "", "", "")
-        acting, motion = ([(f"  {row[0]}", *row[1:]) for row in self.side_rows(s)] for s in (self.acting, self.motion))
-        last = ("residual", self.residuals[0], "", self.residuals[1], "")
-        return [("acting", *empty), *acting, ("motion", *empty), *motion, last]
-
-    def __str__(self) -> str:
-        title = f"{self.of}: balance about the origin of {self.about}, in its axes; peaks and rms"
-        return "\n".join([title, *format_table(self.head, self.rows)])
+        rows = [("acting", *empty), *acting, ("motion", *empty), *motion, ("residual", force, "", moment, "")]
+        title = f"{self.of}: balance about the origin of {self.about}, in its axes"
+        return Sheet(title, "; peaks and rms", [Table(head, rows, narrow=(0, 1, 3))])
 
     def plot(self, **options: Any) -> Any:
         """Plot both sides, stacked over time; options of ``kinode.views.plots.load_plots.plot_balance``."""

@@ -36,7 +36,7 @@ from kinode.model.base.fields import short, unknown
 from kinode.model.base.parameters import is_hidden
 from kinode.model.quantities import QuantityExpression, find_expression, find_quantity
 from kinode.ode.input_table import inputs_at
-from kinode.sheets.text import format_number, format_percent, format_table
+from kinode.sheets.tables import Sheet, Shown, Table, format_number, format_percent
 from kinode.simulation.column_values import LOADED, RunColumns
 from kinode.structure.state_layout import EvaluationPoint
 
@@ -200,7 +200,7 @@ class Spread:
 
 
 @dataclass(frozen=True, eq=False)
-class Tolerance:
+class Tolerance(Shown):
     """How far quantities of a run spread where parameters do.
 
     ``spreads`` has a record for each quantity: ``peak``, ``time``, ``peak_sigma``, ``shares``, and over the run ``t``,
@@ -219,7 +219,8 @@ class Tolerance:
             raise ArgumentError(f"tolerance: {name!r} is not among the quantities {', '.join(self.spreads)}")
         return self.spreads[name]
 
-    def __str__(self) -> str:
+    @property
+    def sheet(self) -> Sheet:
         head = ["quantity", "unit", "peak", "at s", "sigma", *(["of the check"] if self.runs else []), *self.sigmas]
         rows = []
         for spread in self.spreads.values():
@@ -235,7 +236,7 @@ class Tolerance:
         title = "peaks, their standard deviation sigma, and shares of the variance"
         failed = f", {self.failed} of which failed" if self.failed else ""
         check = [f"the check made {self.runs} runs{failed}"] if self.runs else []
-        return "\n".join([title, *format_table(head, rows), f"sigma in SI: {given}", *check])
+        return Sheet(title, parts=(Table(head, rows, "wu".ljust(len(head), "n")), f"sigma in SI: {given}", *check))
 
     def plot(self, *names: str, **options: Any) -> Any:
         """Plot quantities over time with a band of three standard deviations; all of them without names.

@@ -33,7 +33,7 @@ from kinode.hooks import hook
 from kinode.model.joints.joint import JOINTS, AxialJoint
 from kinode.results.joint_loads import find_joint, reaction
 from kinode.results.run_quantities import Measure, measure
-from kinode.sheets.text import format_number, format_table
+from kinode.sheets.tables import Sheet, Shown, Table, format_number
 
 if TYPE_CHECKING:
     from kinode.results.run_quantities import RunQuantities
@@ -96,7 +96,7 @@ def find_shaft(run: RunQuantities, joint: Any, word: str) -> Shaft:
 
 
 @dataclass(frozen=True, eq=False)
-class Pressure:
+class Pressure(Shown):
     """The force of a shaft on its parent; prints as a table.
 
     Attributes
@@ -165,14 +165,15 @@ class Pressure:
         span = float(self.t[-1] - self.t[0])
         return np.asarray(np.trapezoid(values, self.t, axis=0) / span if span > 0 else values.mean(axis=0))
 
-    def __str__(self) -> str:
+    @property
+    def sheet(self) -> Sheet:
         s = self.shaft
         rows = []
         for name, m in (("radial", self.radial_measure), ("axial", self.axial_measure)):
             rows.append(
                 (name, format_number(m.peak), format_number(m.time), format_number(m.mean), format_number(m.rms))
             )
-        lines = format_table(("", "peak N", "at s", "mean N", "rms N"), rows)
+        table = Table(("", "peak N", "at s", "mean N", "rms N"), rows)
         words = []
         for name, turning in (("fixed", False), ("turning", True)):
             x, y = self.mean(turning)
@@ -183,9 +184,8 @@ class Pressure:
         zero = ", ".join(f"{x + 0.0:.3g}" for x in s.axes[:, 0])
         where = f"by {s.child} on {s.parent}; angles about the axis from ({zero}) in axes of {s.joint}.parent"
         where += "".join(f"; without {load}" for load in self.left_out)
-        return "\n".join(
-            [f"{s.joint}, {self.part} pressure over {format_number(float(np.ptp(self.t)))} s", *lines, *words, where]
-        )
+        title = f"{s.joint}, {self.part} pressure over {format_number(float(np.ptp(self.t)))} s"
+        return Sheet(title, parts=(table, *words, where))
 
     def plot(self, **options: Any) -> Any:
         """Polar plot in fixed and rotating axes; options of ``kinode.views.plots.load_plots.plot_polar``."""

@@ -1,4 +1,4 @@
-"""HTML and MathML by tags, tables, and expressions of SymPy as MathML, which browsers typeset.
+"""HTML and MathML by tags: tables and sheets for pages and notebooks, expressions of SymPy, which browsers typeset.
 
 Text is escaped unless it is ``Markup`` already.  Expressions are written by SymPy's printer, with kinode's styles of
 symbols.
@@ -9,8 +9,10 @@ from __future__ import annotations
 import html
 import re
 from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 
+from kinode.sheets.tables import MINUS, Sheet, Strong, Table
 from kinode.sheets.terms import GREEK, SymbolStyle
 from kinode.sheets.text import positive_first
 
@@ -37,25 +39,67 @@ def join(parts: Iterable[object]) -> Markup:
     return Markup("".join(escape(part) for part in parts))
 
 
-def table(
-    head: Sequence[object], rows: Iterable[Sequence[object]], *, numbers: Sequence[int] = (), caption: str = "",
-    dense: bool = False,
-) -> Markup:  # fmt: skip
-    """A table that scrolls by itself where it is too wide; ``numbers`` are the columns aligned to the right.
+# -- tables and sheets -------------------------------------------------------------------------------
+CELL = "vertical-align: top; padding: 0.15em 0.8em 0.15em 0; text-align: "
+NOTEBOOK = (CELL + "left", CELL + "right; font-variant-numeric: tabular-nums", "border-bottom: 1px solid currentColor")
+MOST_ROWS = 30  # of a table in a notebook; more are counted
+
+
+def table(shown: Table, *, dense: bool = False) -> Markup:
+    """A table of a page, which scrolls by itself where it is too wide.
 
     With many columns it is set ``dense``: closer, and with heads of several lines.
     """
-
-    def cells(name: str, row: Sequence[object]) -> Markup:
-        return join(tag(name, cell, class_="n") if k in numbers else tag(name, cell) for k, cell in enumerate(row))
-
-    top = tag("thead", tag("tr", cells("th", head)))
-    body = tag("tbody", *(tag("tr", cells("td", row)) for row in rows))
-    title = tag("caption", caption) if caption else ""
-    return tag("div", tag("table", title, top, body), class_="wide dense" if dense else "wide")
+    return tag("div", _table(shown, {}, {"class_": "n"}, {}), class_="wide dense" if dense else "wide")
 
 
-MINUS = "\u2212"
+def notebook(sheet: Sheet) -> str:
+    """A sheet in a notebook: without colors, which a notebook has itself, and with its style at the elements.
+
+    A table with a title can be folded away; a long one begins folded.
+    """
+    parts = [tag("div", tag("strong", sheet.title), sheet.rest)] if sheet.title else []
+    for part in filter(None, sheet.parts):
+        if isinstance(part, Table):
+            count = len(part.rows)
+            shown = _table(replace(part, rows=part.rows[:MOST_ROWS]), *({"style": style} for style in NOTEBOOK))
+            rest = tag("div", f"... and {count - MOST_ROWS} more") if count > MOST_ROWS else ""
+            parts.append(folded(part.title, count, shown, rest) if part.title else join([shown, rest]))
+        else:
+            parts.append(part if isinstance(part, Markup) else tag("div", _cell(part)))
+    return str(tag("div", *parts, class_="kinode", style="line-height: 1.35"))
+
+
+def folded(title: str, count: int, *parts: object) -> Markup:
+    """What can be folded away in a notebook, under its title; what is long begins folded."""
+    shown = tag("summary", f"{title} ({count})" if count > 1 else title, style="cursor: pointer; font-weight: 600")
+    return tag("details", shown, *parts, **({} if count > MOST_ROWS else {"open": "open"}))
+
+
+def _table(shown: Table, left: dict[str, str], right: dict[str, str], head: dict[str, str]) -> Markup:
+    """The elements of a table; given are the attributes of cells flush left and right, and of the row of the head."""
+    shown = shown.typeset()
+
+    def cells(name: str, row: Sequence[Any]) -> Markup:
+        looks = (left if is_left else right for is_left in shown.left)
+        return join(tag(name, _cell(cell), **given) for cell, given in zip(row, looks, strict=True))
+
+    top = tag("thead", tag("tr", cells("th", shown.head), **head)) if any(shown.heads) else ""
+    return tag("table", top, tag("tbody", *(tag("tr", cells("td", row)) for row in shown.rows)))
+
+
+def _cell(cell: Any) -> Any:
+    """A cell or a line: of a head with a unit, the unit below the words; what stands out in bold."""
+    if isinstance(cell, tuple):
+        words, unit = cell
+        below = tag("span", unit, class_="unit")
+        return join([words, Markup("<br>"), below]) if words else below
+    if isinstance(cell, Strong):
+        return tag("strong", cell, **({"title": cell.why} if cell.why else {}))
+    return cell
+
+
+# -- formulas --------------------------------------------------------------------------------------
 THIN = '<mspace width="0.17em"/>'
 
 

@@ -13,9 +13,20 @@ from typing import Any
 
 import numpy as np
 
-from kinode.sheets.markup import MINUS, Markup, join, table, tag
+from kinode.sheets.markup import Markup, join, table, tag
+from kinode.sheets.tables import MINUS, Table, word_table
 from kinode.sheets.terms import Cases, Definition, Negative, Number, Product, ScalarFormula, Sum, VectorTerm, parts_of
-from kinode.sheets.text import HOLDS_WHILE, LATEX_LINE, aligned, latex_document, latex_text, text_table, wrapped
+from kinode.sheets.text import (
+    HOLDS_WHILE,
+    LATEX_LINE,
+    ZERO,
+    aligned,
+    latex_document,
+    latex_text,
+    wrapped,
+    write_matrix,
+    write_vector,
+)
 from kinode.sheets.typeset import LATEX, MATHML, PLAIN, condition_text, signed_terms, written
 
 
@@ -45,9 +56,25 @@ class PrintedText:
 
 SHORTEST_LINE = 40  # characters of a line of text, at least
 LONGEST_PRODUCT = 160  # characters of LaTeX of a product that is not broken
+WIDEST_MATRIX = 8  # columns of a matrix that fits on paper
 WIDEST_CELL = 40  # characters of a cell of a table in LaTeX that is not wrapped
 LONGEST_MARKUP = 48  # of a line of MathML: 3 for an operation of a scalar term, 8 for a term in vectors
 ROUNDING = 1e-14  # of the largest value of a unit: smaller ones are not shown
+
+
+@dataclass(frozen=True)
+class Matrix:
+    """A matrix with the names of its rows and columns, or a vector, which has no names of columns.
+
+    In text a wide one is written ``by_column``, and a vector whose entries are their own names is left out.
+    """
+
+    title: str
+    symbol: str  # in LaTeX
+    cells: Sequence[Sequence[str | VectorTerm]]
+    rows: Sequence[str | VectorTerm]
+    columns: Sequence[str | VectorTerm] | None = None
+    by_column: bool = False
 
 
 @dataclass(frozen=True)
@@ -64,6 +91,10 @@ class SheetSection:
         Head and rows: which body has which number, values of symbols.  A cell is a text or a symbol.
     positive : tuple of VectorTerm
         What has to stay positive for all formulas of the sheet to hold.
+    law : tuple of str, optional
+        A general formula before the others: its lines as text, and rows in LaTeX.
+    matrices : tuple of Matrix
+        After the formulas.
     """
 
     title: str
@@ -71,6 +102,8 @@ class SheetSection:
     lines: tuple[Definition, ...] = ()
     table: tuple[Sequence[str], Sequence[Sequence[str | VectorTerm]]] | None = None
     positive: tuple[VectorTerm, ...] = ()
+    law: tuple[str, str] | None = None
+    matrices: tuple[Matrix, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -101,11 +134,14 @@ class FormulaSheet(PrintedText):
         for section in self.sections:
             lines += ["", *textwrap.wrap(section.title, width)] if section.title else []
             lines += textwrap.wrap(section.words, width, initial_indent="  ", subsequent_indent="  ")
+            lines += ["", *(f"  {line}" for line in section.law[0].splitlines())] if section.law else []
             for line in section.lines:
                 lines += _text_lines(line, width)
+            for block in section.matrices:
+                lines += _matrix_lines(block, width)
             if section.table is not None:
                 head, cells = section.table
-                lines += text_table(head, [[_text_cell(x) for x in row] for row in cells], width)
+                lines += _table_lines(word_table(head, [[_text_cell(x) for x in row] for row in cells]), width)
             if section.positive:
                 lines += ["", HOLDS_WHILE]
                 lines += [x for term in section.positive for x in wrapped(f"  {written(term, PLAIN)} > 0", width)]
@@ -122,10 +158,12 @@ class FormulaSheet(PrintedText):
         for section in self.sections:
             if document and section.title:
                 parts += [rf"\subsection*{{{latex_text(section.title)}}}", latex_text(section.words)]
+            parts += [aligned([section.law[1]])] if section.law else []
             if section.lines:
                 parts.append(aligned([_latex_row(line) for line in section.lines]))
+            parts += [aligned(_latex_matrix(block)) for block in section.matrices]
             if document and section.table is not None:
-                parts += [r"\par\noindent", _latex_table(*section.table)]
+                parts += [r"\par\noindent", latex_table(*section.table)]
             if section.positive:
                 rows = [rf"{written(term, LATEX)} &> 0" for term in section.positive]
                 parts.append(aligned([rf"\text{{{HOLDS_WHILE}}}\quad {rows[0]}", *rows[1:]]))
@@ -143,13 +181,15 @@ class FormulaSheet(PrintedText):
         for section in self.sections:
             parts += [tag("h3", section.title)] if section.title else []
             parts += [tag("p", section.words)] if section.words else []
+            parts += [tag("p", line) for line in section.law[0].splitlines()] if section.law else []
             rows = [row for line in section.lines for row in _markup_rows(line)]
             if rows:
                 body = tag("mtable", *rows, displaystyle="true", columnalign="left")
                 parts.append(tag("div", tag("math", body), class_="wide"))
+            parts += [_markup_matrix(block) for block in section.matrices]
             if section.table is not None:
                 head, cells = section.table
-                parts.append(table(head, [[_markup_cell(x) for x in row] for row in cells]))
+                parts.append(table(word_table(head, [[_markup_cell(x) for x in row] for row in cells])))
             for term in section.positive:
                 shown = tag("math", Markup(written(term, MATHML)), tag("mo", ">"), tag("mn", "0"))
                 parts.append(tag("p", f"{HOLDS_WHILE} ", shown))
@@ -188,7 +228,7 @@ class SheetValues(PrintedText, Mapping[str, Any]):
         for name, value in self.items():
             largest[self.units[name]] = max(largest.get(self.units[name], 0.0), float(np.max(np.abs(value))))
         rows = [(x, self.units[x], _number_text(value, ROUNDING * largest[self.units[x]])) for x, value in self.items()]
-        return "\n".join(text_table(("symbol", "unit", "value"), rows, width))
+        return "\n".join(_table_lines(word_table(("symbol", "unit", "value"), rows), width))
 
 
 def _number_text(value: Any, smallest: float) -> str:
@@ -268,6 +308,19 @@ def _sum_lines(line: Definition, width: int) -> list[str]:
     return wrapped(formula, width)
 
 
+def _table_lines(shown: Table, width: int) -> list[str]:
+    return [f"  {line}" for line in shown.lines(width - 2)]
+
+
+def _matrix_lines(block: Matrix, width: int) -> list[str]:
+    cells, rows = [[_text_cell(x) for x in row] for row in block.cells], list(map(_text_cell, block.rows))
+    if block.columns is not None:
+        columns = list(map(_text_cell, block.columns))
+        return write_matrix(block.title, cells, rows, columns, width, by_column=block.by_column)
+    entries = [cell for (cell,) in cells]
+    return write_vector(block.title, entries, rows, width) if entries != rows else []
+
+
 def _text_cell(cell: str | VectorTerm) -> str:
     return cell if isinstance(cell, str) else written(cell, PLAIN)
 
@@ -308,7 +361,7 @@ def _latex_pieces(term: VectorTerm, first: bool) -> list[str]:
     return pieces
 
 
-def _latex_table(head: Sequence[str], rows: Sequence[Sequence[str | VectorTerm]]) -> str:
+def latex_table(head: Sequence[str], rows: Sequence[Sequence[str | VectorTerm]]) -> str:
     """A table; a column of long words is wrapped."""
     cells = [[latex_text(x) if isinstance(x, str) else f"${written(x, LATEX)}$" for x in row] for row in (head, *rows)]
     words = [[x if isinstance(x, str) else "" for x in row] for row in (head, *rows)]
@@ -316,6 +369,22 @@ def _latex_table(head: Sequence[str], rows: Sequence[Sequence[str | VectorTerm]]
     columns = "".join(r"p{0.4\linewidth}" if length > WIDEST_CELL else "l" for length in longest)
     lines = [" & ".join(row) + r" \\" for row in cells]
     return "\n".join([rf"\begin{{tabular}}{{{columns}}}", lines[0], r"\hline", *lines[1:], r"\end{tabular}"])
+
+
+def _latex_cell(cell: str | VectorTerm) -> str:
+    return latex_text(cell) if isinstance(cell, str) else written(cell, LATEX)
+
+
+def _latex_matrix(block: Matrix) -> list[str]:
+    """A matrix, or the entries of a wide one that are not zero, by the names of their rows and columns."""
+    cells = [[_latex_cell(x) for x in row] for row in block.cells]
+    if block.columns is None or len(block.columns) <= WIDEST_MATRIX:
+        body = r"\\".join(" & ".join(row) for row in cells)
+        return [rf"{block.symbol} &= \left[\begin{{matrix}}{body}\end{{matrix}}\right]"]
+    rows, columns = list(map(_latex_cell, block.rows)), list(map(_latex_cell, block.columns))
+    entries = [(rows[i], columns[j], x) for i, row in enumerate(cells) for j, x in enumerate(row) if x not in ZERO]
+    lines = [rf"{block.symbol}\bigl[{row},\, {column}\bigr] &= {x}" for row, column, x in entries]
+    return lines or [f"{block.symbol} &= 0"]
 
 
 # -- MathML ----------------------------------------------------------------------------------------
@@ -346,6 +415,17 @@ def _markup_size(term: VectorTerm) -> int:
     if isinstance(inner, Number):
         return 0
     return 3 * (int(inner.expression.count_ops()) + 1) if isinstance(inner, ScalarFormula) else 8
+
+
+def _markup_matrix(block: Matrix) -> Markup:
+    rows = [tag("mtr", *(tag("mtd", _markup_entry(x)) for x in row)) for row in block.cells]
+    shown = tag("mrow", tag("mo", "["), tag("mtable", *rows), tag("mo", "]"))
+    formula = tag("math", shown, display="block", style="text-align:left")
+    return join([tag("h3", block.title), tag("div", formula, class_="wide")])
+
+
+def _markup_entry(cell: str | VectorTerm) -> Markup:
+    return tag("mn", cell) if isinstance(cell, str) else Markup(written(cell, MATHML))
 
 
 def _markup_cell(cell: str | VectorTerm) -> str:

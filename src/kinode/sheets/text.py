@@ -1,4 +1,4 @@
-"""Text for a terminal and LaTeX: numbers, tables, matrices, sums broken between their terms, escaped words.
+"""Text for a terminal and LaTeX: matrices, sums broken between their terms, escaped words.
 
 A matrix is a table where it fits, else a list of its entries.  Words of users (names, notes) stay text in LaTeX,
 whatever they hold: characters that are not printable (line breaks, control characters, marks that turn the direction of
@@ -8,76 +8,11 @@ writing, halves of surrogate pairs) become ``\\uXXXX``.
 from __future__ import annotations
 
 import re
-import textwrap
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from functools import cache
 from typing import Any
 
-import numpy as np
-
-
-def format_number(value: float, digits: int = 4) -> str:
-    """A number as text with this many significant digits."""
-    if not np.isfinite(value):
-        return "infinite" if value > 0 else "not finite"
-    if value == 0:
-        return "0"
-    if 1e-3 <= abs(value) < 1e6:
-        return f"{value:.{digits}g}" if abs(value) < 10**digits else f"{value:.0f}"
-    return f"{value:.{digits - 1}e}"
-
-
-def format_percent(share: float) -> str:
-    """A share of 1 in percent."""
-    return f"{100.0 * share:.0f} %".replace("-0 %", "0 %") if np.isfinite(share) else "-"
-
-
-def format_table(head: Sequence[str], rows: Iterable[Sequence[str]]) -> list[str]:
-    """Lines of a table: the first column flush left, the others flush right."""
-    lines = [tuple(head), *map(tuple, rows)]
-    widths = [max(len(line[k]) for line in lines) for k in range(len(head))]
-    return [
-        "  ".join(text.rjust(width) if k else text.ljust(width) for k, (text, width) in enumerate(zip(line, widths)))
-        for line in lines
-    ]
-
-
-def flush_left(rows: Sequence[Sequence[str]]) -> list[str]:
-    """Lines of a table of words."""
-    widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
-    return ["  ".join(text.ljust(width) for text, width in zip(row, widths)).rstrip() for row in rows]
-
-
-NARROWEST_CELL = 20  # characters of a cell of a table that is wrapped
-UNLIMITED = 10**9  # characters of a line
-
-
-def text_table(head: Sequence[str], rows: Iterable[Sequence[str]], width: int = UNLIMITED) -> list[str]:
-    """Columns side by side; where they do not fit the widest is wrapped, or else each row takes lines of its own."""
-    texts = [head, *rows]
-    widths = [max(len(row[k]) for row in texts) for k in range(len(head))]
-    widest = widths.index(max(widths))
-    room = width - 2 * len(widths) - sum(widths) + widths[widest]
-    if room < min(widths[widest], NARROWEST_CELL):
-        return [line for row in texts[1:] for line in _text_row(row, width)]
-    widths[widest] = min(widths[widest], room)
-    lines = []
-    for row in texts:
-        cells = [
-            textwrap.wrap(cell, widths[k], break_long_words=False) or [""] if k == widest else [cell]
-            for k, cell in enumerate(row)
-        ]
-        for k in range(len(cells[widest])):
-            parts = [cell[k] if k < len(cell) else "" for cell in cells]
-            lines.append("  " + "  ".join(f"{part:<{w}}" for part, w in zip(parts, widths)).rstrip())
-    return lines
-
-
-def _text_row(row: Sequence[str], width: int) -> list[str]:
-    """A row of a table on lines of its own."""
-    rest = "; ".join(cell for cell in row[1:] if cell)
-    return [f"  {row[0]}", *textwrap.wrap(rest, width, initial_indent=" " * 6, subsequent_indent=" " * 6)]
-
+from kinode.sheets.tables import Table
 
 GAP = "  "
 ZERO = ("0", "0.0")
@@ -92,9 +27,9 @@ def write_matrix(
     if all(cell in ZERO for row in cells for cell in row):
         return [*lines, GAP + "all zero"]
     shown = [["." if cell in ZERO else cell for cell in row] for row in cells]
-    table = format_table(["", *columns], [[name, *row] for name, row in zip(rows, shown, strict=True)])
-    if len(GAP + table[0]) <= width:
-        return lines + [(GAP + line).rstrip() for line in table]
+    table = Table(["", *columns], [[name, *row] for name, row in zip(rows, shown, strict=True)]).lines()
+    if len(GAP + max(table, key=len)) <= width:
+        return lines + [GAP + line for line in table]
     if by_column:
         shown, rows, columns = [list(column) for column in zip(*shown, strict=True)], columns, rows
     size = max(len(name) for name in rows)

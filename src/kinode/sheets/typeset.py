@@ -10,7 +10,8 @@ import re
 from collections.abc import Mapping, Sequence
 from typing import Any, ClassVar
 
-from kinode.sheets.markup import MINUS, THIN, Markup, printer_of, tag
+from kinode.sheets.markup import THIN, Markup, printer_of, tag
+from kinode.sheets.tables import MINUS
 from kinode.sheets.terms import (
     Call,
     Cases,

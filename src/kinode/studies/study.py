@@ -13,7 +13,7 @@ from kinode.algebra.scalars import Array
 from kinode.atomic_files import writing
 from kinode.errors import ArgumentError, find_close
 from kinode.hooks import hook
-from kinode.sheets.text import format_number, format_table
+from kinode.sheets.tables import Sheet, Shown, Table, format_number
 from kinode.studies.kept_results import BY_SIZE
 from kinode.studies.worker import DONE, FAILURE, NOT_RUN, STATUS_WORDS
 
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 ROWS_SHOWN = 8
 
 
-class Study:
+class Study(Shown):
     """The results of many runs; ``study["main.reaction.force|peak"]`` is an array with named dimensions.
 
     Attributes
@@ -231,22 +231,20 @@ class Study:
         return f"{len(self)} runs over {over}" + (f"; {counts}" if counts else "")
 
     @property
-    def rows(self) -> list[tuple[str, ...]]:
-        """A table: least, mean and largest of each single number."""
-        table = []
+    def table(self) -> Table:
+        """Least, mean and largest of each single number."""
+        rows = []
         for text in self.scalars:
             values = self.data[text].values.reshape(-1)
             values = values[np.isfinite(values)]
-            numbers = (values.min(), values.mean(), values.max()) if len(values) else ()
-            table.append((text, *(format_number(float(number)) for number in numbers), self.units(text)))
-        return table
+            ends = (values.min(), values.mean(), values.max()) if len(values) else ()
+            numbers = [format_number(float(x)) for x in ends] or [""] * 3
+            rows.append((text, *numbers, self.units(text)))
+        return Table(("result", "least", "mean", "largest", "unit"), rows, "wnnnu")
 
-    def __str__(self) -> str:
-        lines = [self.head]
-        if self.rows:
-            lines += format_table(
-                ("result", "least", "mean", "largest", "unit"), [(*row, *[""] * (5 - len(row))) for row in self.rows]
-            )
+    @property
+    def sheet(self) -> Sheet:
+        lines: list[Table | str] = [self.table] if self.scalars else []
         others = [text for text in self.kept if text not in self.scalars]
         lines += [f"over time: {', '.join(others)}"] if others else []
         failures = self.failures if STATUS_WORDS[FAILURE] in self.counts else []
@@ -255,14 +253,10 @@ class Study:
             lines.append(f"failed at {values}: {failure['message']}")
         if len(failures) > ROWS_SHOWN:
             lines.append(f"and {len(failures) - ROWS_SHOWN} more")
-        return "\n".join([*lines, *self.notes])
+        return Sheet(self.head, parts=[*lines, *self.notes])
 
     def __repr__(self) -> str:
         return f"<Study: {self.head}>"
-
-    def _repr_html_(self) -> str:
-        html: str = hook("notebook_html")(self)
-        return html
 
 
 def _format(value: Any) -> str:

@@ -21,14 +21,9 @@ from kinode.algebra.trace import replay
 from kinode.errors import ArgumentError
 from kinode.formulations.eliminated_motion import find_light_bodies
 from kinode.formulations.elimination_rows import SMALLEST, RowName
-from kinode.sheets.terms import SymbolStyle
-from kinode.symbolic.elimination_printed import (
-    EliminationValues,
-    evaluate_trace,
-    write_elimination,
-    write_elimination_latex,
-    write_elimination_markup,
-)
+from kinode.sheets.sheet import SheetSection
+from kinode.sheets.terms import Definition, SymbolStyle
+from kinode.symbolic.elimination_printed import EliminationValues, compose_elimination, evaluate_trace
 from kinode.symbolic.elimination_trace import ANGLES, ORDER, EliminationTrace, EulerChart, find_chart, product
 from kinode.symbolic.normal_form import TooLongError, budget
 from kinode.symbolic.notation import Notation
@@ -329,14 +324,14 @@ class EliminationMatrices(Printed):
         except ArgumentError:
             return False
 
-    def _write_text(self, width: int) -> str:
-        return write_elimination(self, width)
+    @property
+    def sections(self) -> list[SheetSection]:
+        return compose_elimination(self)
 
-    def latex(self, *, document: bool = False) -> str:
-        return write_elimination_latex(self, document)
-
-    def mathml(self) -> str:
-        return write_elimination_markup(self)
+    @property
+    def named_lines(self) -> tuple[Definition, ...]:
+        """What has a name of its own."""
+        return self._named(self.intermediates)
 
 
 def _shortest(x: Any) -> Any:

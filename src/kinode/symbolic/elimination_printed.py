@@ -1,9 +1,10 @@
-"""The matrices of the elimination as they are printed: formulas as text, LaTeX and MathML, and numbers at a state."""
+"""The matrices of the elimination as they are printed: the sheet of their formulas, and that of numbers at a state."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
+from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -11,19 +12,9 @@ import numpy as np
 from kinode.algebra.scalars import Array
 from kinode.algebra.trace import replay
 from kinode.formulations.eliminated_motion import find_light_bodies
-from kinode.sheets.markup import Markup, join, printer_of, tag
-from kinode.sheets.sheet import PrintedText
-from kinode.sheets.terms import SymbolStyle, formula_sum
-from kinode.sheets.text import (
-    HOLDS_WHILE,
-    aligned,
-    latex_document,
-    latex_text,
-    wrapped,
-    write_matrix,
-    write_vector,
-)
-from kinode.sheets.typeset import LATEX, PLAIN, written
+from kinode.sheets.sheet import FormulaSheet, Matrix, PrintedSheet, SheetSection
+from kinode.sheets.terms import SymbolStyle, VectorTerm, formula_sum
+from kinode.sheets.text import latex_text
 from kinode.structure.state_layout import EvaluationPoint
 from kinode.symbolic.elimination_trace import ANGLES, EliminationTrace, EulerChart, find_chart
 from kinode.symbolic.printed_equations import matrix
@@ -34,7 +25,6 @@ if TYPE_CHECKING:
 
 EQUATIONS = ("M v_dot = -Omega v + Q + L lambda", "lambda = B1^-1 (B3 v + sigma - B2 Q)", "x_dot = D v")
 ROTATION = "Rz(psi) Rx(theta) Rz(phi) C"
-WIDEST = 8  # columns of a matrix that fits on paper
 LATEX_EQUATIONS = (
     r"\mathbf{M}\dot{\mathbf{v}} &= -\boldsymbol{\Omega}\mathbf{v} + \mathbf{Q}"
     r" + \mathbf{L}_\lambda\boldsymbol{\lambda}",
@@ -44,131 +34,63 @@ LATEX_EQUATIONS = (
 )
 
 
-ONE = ("",)  # the column of a vector
-
-
-def _matrices(e: EliminationMatrices) -> list[tuple[str, str, Any, Sequence[str], Sequence[str]]]:
-    """Title, LaTeX, entries, names of rows and columns of all matrices and vectors."""
+def compose_elimination(e: EliminationMatrices) -> list[SheetSection]:
+    """The sections of the sheet: the equations, what has a name, the matrices and vectors, D of the bodies."""
     velocities, rows = e.velocities, e.multipliers
-    shown: list[tuple[str, str, Any, Sequence[str], Sequence[str]]] = [
-        ("M", r"\mathbf{M}", e.M, velocities, velocities),
-        ("Omega", r"\boldsymbol{\Omega}", e.Omega, velocities, velocities),
-        ("L_lambda", r"\mathbf{L}_\lambda", e.L, velocities, rows),
-        ("rate of L_lambda", r"\dot{\mathbf{L}}_\lambda", e.L_dot, velocities, rows),
+
+    def block(title: str, symbol: str, A: Any, down: Sequence[str], across: Sequence[str] | None = None) -> Matrix:
+        cells = [[_term(e, x) for x in A.row(i)] for i in range(A.shape[0])]
+        columns = None if across is None else _symbols(e, across)
+        return Matrix(title, symbol, cells, _symbols(e, down), columns, across is rows and down is not rows)
+
+    shown = [
+        block("M", r"\mathbf{M}", e.M, velocities, velocities),
+        block("Omega", r"\boldsymbol{\Omega}", e.Omega, velocities, velocities),
+        block("L_lambda", r"\mathbf{L}_\lambda", e.L, velocities, rows),
+        block("rate of L_lambda", r"\dot{\mathbf{L}}_\lambda", e.L_dot, velocities, rows),
     ]
     if e.writes_inverse:
         shown += [
-            ("B1 = L'M^-1 L", r"\mathbf{B}_1", e.B1, rows, rows),
-            ("B2 = L'M^-1", r"\mathbf{B}_2", e.B2, rows, velocities),
-            ("B3 = L'M^-1 Omega - L_dot'", r"\mathbf{B}_3", e.B3, rows, velocities),
+            block("B1 = L'M^-1 L", r"\mathbf{B}_1", e.B1, rows, rows),
+            block("B2 = L'M^-1", r"\mathbf{B}_2", e.B2, rows, velocities),
+            block("B3 = L'M^-1 Omega - L_dot'", r"\mathbf{B}_3", e.B3, rows, velocities),
         ]
-    shown.append(("lambda", r"\boldsymbol{\lambda}", matrix(e.unknowns, 1), rows, ONE))
-    shown.append(("v", r"\mathbf{v}", matrix(e.velocity_formulas, 1), velocities, ONE))
-    shown.append(("Q", r"\mathbf{Q}", e.Q, velocities, ONE))
+    shown.append(block("lambda", r"\boldsymbol{\lambda}", matrix(e.unknowns, 1), rows))
+    shown.append(block("v", r"\mathbf{v}", matrix(e.velocity_formulas, 1), velocities))
+    shown.append(block("Q", r"\mathbf{Q}", e.Q, velocities))
     if any(x != 0 for x in e.sigma):
-        shown.append(("sigma", r"\boldsymbol{\sigma}", e.sigma, rows, ONE))
-    return shown
+        shown.append(block("sigma", r"\boldsymbol{\sigma}", e.sigma, rows))
+    equations = SheetSection("", law=("\n".join(EQUATIONS), " \\\\\n".join(LATEX_EQUATIONS)))
+    named = SheetSection("", lines=e.named_lines)
+    return [equations, named, SheetSection("", matrices=tuple(shown)), *_charts(e)]
 
 
-def write_elimination(e: EliminationMatrices, width: int) -> str:
-    """The matrices as text."""
-    lines: list[str] = []
-    for title, _, A, rows, columns in _matrices(e):
-        cells = [[_plain(x) for x in A.row(i)] for i in range(A.shape[0])]
-        if columns is not ONE:
-            lines += write_matrix(title, cells, rows, columns, width, by_column=A is e.L or A is e.L_dot)
-        elif title != "lambda":  # whose entries are their names
-            lines += write_vector(title, [cell for (cell,) in cells], rows, width)
-    lines += _euler_lines(e, width)
-    if e.conditions:
-        lines += ["", HOLDS_WHILE, *(f"  {_plain(x)} > 0" for x in e.conditions)]
-    steps = [f"  {symbol} = {_plain(formula)}" for symbol, formula in e.intermediates]
-    named = [line for step in steps for line in wrapped(step, width)]
-    head = [e.heading, "", *(f"  {equation}" for equation in EQUATIONS)]
-    return "\n".join([*head, *(["", *named] if named else []), *lines])
+def _term(e: EliminationMatrices, expr: Any) -> VectorTerm:
+    return formula_sum([expr], e.notation.styles)
 
 
-def _plain(expr: Any) -> str:
-    return written(formula_sum([expr], {}), PLAIN)
-
-
-def _euler_lines(e: EliminationMatrices, width: int) -> list[str]:
-    """D of the bodies, once for all that have the same angles."""
-    lines: list[str] = []
-    for bodies, text, T in _charts(e):
-        cells = [[_plain(x) for x in T.row(i)] for i in range(3)]
-        lines += ["", f"D = diag(R, T) of {', '.join(bodies)}", f"  R = {ROTATION}, {text}"]
-        lines += write_matrix("  T", cells, [f"{part}_dot" for part in ANGLES], ["wx", "wy", "wz"], width)[1:]
-    return lines
-
-
-def _charts(e: EliminationMatrices) -> list[tuple[list[str], str, Any]]:
-    """The bodies that share their Euler angles, the rotation C as text, and T in angles without the body's name."""
+def _symbols(e: EliminationMatrices, names: Sequence[str]) -> list[VectorTerm]:
     import sympy
 
-    shared = []
+    return [_term(e, sympy.Symbol(name)) for name in names]
+
+
+def _charts(e: EliminationMatrices) -> Iterator[SheetSection]:
+    """D of the bodies, once for all that have the same Euler angles: the rotation C, and T without the body's name."""
+    import sympy
+
     for part in ANGLES:
         e.notation.styles[part] = SymbolStyle(part)
     for text in dict.fromkeys(chart.text for chart in e.charts.values()):
         bodies = [body for body, chart in e.charts.items() if chart.text == text]
         plain = {sympy.Symbol(f"{part}_{bodies[0].replace('.', '_')}"): sympy.Symbol(part) for part in ANGLES}
-        shared.append((bodies, text, e.body_rates(bodies[0])[1].xreplace(plain)))
-    return shared
-
-
-# -- MathML ----------------------------------------------------------------------------------------
-def write_elimination_markup(e: EliminationMatrices) -> Markup:
-    """The matrices as MathML, under their titles."""
-    printer = printer_of(e.notation.styles)
-
-    def block(title: str, A: Any) -> list[Markup]:
-        shown = tag("math", Markup(printer(A)), display="block", style="text-align:left")
-        return [tag("h3", title), tag("div", shown, class_="wide")]
-
-    parts = [tag("p", equation) for equation in EQUATIONS]
-    parts += [tag("p", f"{symbol} = ", tag("math", Markup(printer(formula)))) for symbol, formula in e.intermediates]
-    for title, _, A, _, _ in _matrices(e):
-        parts += block(title, A)
-    for bodies, text, T in _charts(e):
-        parts += [*block(f"T of {', '.join(bodies)}", T), tag("p", f"D = diag(R, T), R = {ROTATION}, {text}")]
-    for x in e.conditions:
-        parts.append(tag("p", f"{HOLDS_WHILE} ", tag("math", Markup(printer(x)), tag("mo", ">"), tag("mn", "0"))))
-    return join(parts)
-
-
-# -- LaTeX -----------------------------------------------------------------------------------------
-def write_elimination_latex(e: EliminationMatrices, document: bool) -> str:
-    """The matrices in LaTeX; of wide ones the entries that are not zero."""
-    parts = [aligned(LATEX_EQUATIONS)]
-    parts += [aligned([f"{latex_of(e, symbol)} &= {latex_of(e, formula)}"]) for symbol, formula in e.intermediates]
-    for _, symbol, A, rows, columns in _matrices(e):
-        if A.shape[1] <= WIDEST:
-            parts.append(aligned([f"{symbol} &= {latex_of(e, A)}"]))
-            continue
-        entries = [(i, j) for i in range(A.shape[0]) for j in range(A.shape[1]) if A[i, j] != 0]
-        lines = [f"{_entry(e, symbol, rows[i], columns[j])} &= {latex_of(e, A[i, j])}" for i, j in entries]
-        parts.append(aligned(lines or [f"{symbol} &= 0"]))
-    for bodies, text, T in _charts(e):
+        T = e.body_rates(bodies[0])[1].xreplace(plain)
         names, rotation = latex_text(", ".join(bodies)), r"R_z(\psi)\, R_x(\theta)\, R_z(\varphi)\, \mathbf{C}"
         given = rf"\text{{{names}:}}\quad \mathbf{{R}} = {rotation},\quad \text{{{latex_text(text)}}}"
-        parts.append(aligned([given]))
-        parts.append(aligned([rf"\mathbf{{T}} &= {latex_of(e, T)}"]))
-    if e.conditions:
-        parts.append(aligned([rf"\text{{{HOLDS_WHILE}}}\quad {latex_of(e, x)} &> 0" for x in e.conditions]))
-    body_text = "\n".join(parts)
-    return latex_document(e.heading, body_text) if document else body_text
-
-
-def latex_of(e: EliminationMatrices, expr: Any) -> str:
-    """An expression in LaTeX, with the styles of its symbols."""
-    return written(formula_sum([expr], e.notation.styles), LATEX)
-
-
-def _entry(e: EliminationMatrices, symbol: str, row: str, column: str) -> str:
-    """An entry of a matrix by the names of its row and column."""
-    import sympy
-
-    return rf"{symbol}\bigl[{latex_of(e, sympy.Symbol(row))},\, {latex_of(e, sympy.Symbol(column))}\bigr]"
+        cells = [[_term(e, x) for x in T.row(i)] for i in range(3)]
+        rates = Matrix("T", r"\mathbf{T}", cells, [f"{part}_dot" for part in ANGLES], ["wx", "wy", "wz"])
+        title = f"D = diag(R, T) of {', '.join(bodies)}"
+        yield SheetSection(title, law=(f"R = {ROTATION}, {text}", given), matrices=(rates,))
 
 
 DIGITS = 6  # of a printed number
@@ -176,7 +98,7 @@ NOISE = 1e-13  # of the largest number in a matrix: smaller ones are printed as 
 
 
 @dataclass(frozen=True, eq=False)
-class EliminationValues(PrintedText):
+class EliminationValues(PrintedSheet):
     """M v_dot = -Omega v + Q + L lam, lam = B1^-1 (B3 v + sigma - B2 Q) - W gamma, x_dot = D v, as numbers.
 
     Attributes
@@ -275,26 +197,24 @@ class EliminationValues(PrintedText):
         known = ", ".join((*self.velocities, *self.multipliers, *self.coordinates))
         raise KeyError(f"{name!r} is none of {known}")
 
-    def _write_text(self, width: int) -> str:
-        lines = [f"at t = {self.t:g} s"]
-        velocities, rows = self.velocities, self.multipliers
+    @cached_property
+    def _sheet(self) -> FormulaSheet:
+        velocities, rows, x = self.velocities, self.multipliers, self.coordinates
+
+        def block(title: str, values: Array, down: Sequence[str], across: Sequence[str] | None = None) -> Matrix:
+            cells = _cells(values[:, None] if across is None else values)
+            by_column = across is rows and down is not rows
+            return Matrix(title, rf"\text{{{latex_text(title)}}}", cells, down, across, by_column)
+
         matrices = (
-            ("M", self.M, velocities, velocities), ("Omega", self.Omega, velocities, velocities),
-            ("L_lambda", self.L, velocities, rows), ("rate of L_lambda", self.L_dot, velocities, rows),
-            ("B1 = L'M^-1 L", self.B1, rows, rows), ("B2 = L'M^-1", self.B2, rows, velocities),
-            ("B3 = L'M^-1 Omega - L_dot'", self.B3, rows, velocities),
+            block("M", self.M, velocities, velocities), block("Omega", self.Omega, velocities, velocities),
+            block("L_lambda", self.L, velocities, rows), block("rate of L_lambda", self.L_dot, velocities, rows),
+            block("B1 = L'M^-1 L", self.B1, rows, rows), block("B2 = L'M^-1", self.B2, rows, velocities),
+            block("B3 = L'M^-1 Omega - L_dot'", self.B3, rows, velocities), block("v", self.v, velocities),
+            block("Q", self.Q, velocities), block("lambda", self.lam, rows), block("v_dot", self.v_dot, velocities),
+            block("x", self.x, x), block("x_dot = D v", self.x_dot, x),
         )  # fmt: skip
-        for title, values, left, above in matrices:
-            cells = _cells(values)
-            lines += write_matrix(title, cells, left, above, width, by_column=above is rows and left is not rows)
-        vectors: tuple[tuple[str, Array, list[str]], ...] = (
-            ("v", self.v, velocities), ("Q", self.Q, velocities), ("lambda", self.lam, rows),
-            ("v_dot", self.v_dot, velocities), ("x", self.x, self.coordinates),
-            ("x_dot = D v", self.x_dot, self.coordinates),
-        )  # fmt: skip
-        for title, vector, names in vectors:
-            lines += write_vector(title, _cells(vector[None])[0], names, width)
-        return "\n".join(lines)
+        return FormulaSheet(f"at t = {self.t:g} s", (SheetSection("", matrices=matrices),))
 
 
 def _cells(values: Array) -> list[list[str]]:

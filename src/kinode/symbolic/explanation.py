@@ -21,6 +21,8 @@ from kinode.algebra.scalars import Array, Scalar, tidy
 from kinode.algebra.trace import Tape, Traced, count_operations, replay
 from kinode.hooks import hook
 from kinode.model.system import System
+from kinode.sheets.sheet import PrintedText, latex_table
+from kinode.sheets.tables import UNLIMITED
 from kinode.sheets.terms import SymbolStyle, formula_sum
 from kinode.sheets.text import aligned, latex_document, latex_text, wrapped
 from kinode.sheets.typeset import LATEX, written
@@ -62,7 +64,7 @@ class Step:
 
 
 @dataclass(frozen=True, eq=False)
-class Explanation:
+class Explanation(PrintedText):
     """The derivation of the equations of motion of a system, step by step; ``kn.explain`` returns it.
 
     It prints as text.  ``explanation["Accelerations"]`` is the step of that title.
@@ -152,9 +154,6 @@ class Explanation:
                 lines += _paragraph(note, width)
         return "\n".join(line.rstrip() for line in lines)
 
-    def __str__(self) -> str:
-        return self.text()
-
     def latex(self, *, document: bool = False) -> str:
         """The steps in LaTeX.
 
@@ -173,7 +172,7 @@ class Explanation:
             if step.law:
                 parts.append(rf"\[ {step.law[1]} \]")
             if step.table:
-                parts.append(_tabular(*step.table))
+                parts += [r"\par\noindent", latex_table(*step.table)]
             rows = [row for item in step.items for row in self._rows(item)]
             if rows:
                 parts.append(aligned(rows))
@@ -280,11 +279,6 @@ def _table(head: Sequence[str], rows: Sequence[Sequence[str]], width: int) -> li
 
 
 # -- LaTeX -----------------------------------------------------------------------------------------
-def _tabular(head: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
-    lines = [" & ".join(map(latex_text, line)) for line in (head, *rows)]
-    return f"\\begin{{tabular}}{{{'l' * len(head)}}}\n" + " \\\\\n".join(lines) + "\n\\end{tabular}"
-
-
 def _latex_unit(unit: str) -> str:
     return "" if unit == "1" else rf"\ \mathrm{{{unit.replace('*', chr(92) + ',')}}}"
 
@@ -297,7 +291,6 @@ def _latex_number(value: float) -> str:
 
 LONGEST_FORMULA = 60  # operations of a formula that is written out
 LARGEST_TRIED = 150  # operations on the tape up to which writing is tried
-UNLIMITED = 10**9
 FORMULA_BUDGET = 100_000  # operations of the normal form that one formula may take
 MOST_TERMS = 6  # of a part of a long formula
 

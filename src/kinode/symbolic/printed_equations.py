@@ -138,9 +138,10 @@ class Printed(PrintedSheet):
     # -- writing -----------------------------------------------------------------------------------
     @cached_property
     def _sheet(self) -> FormulaSheet:
+        sections = self.sections  # whose writing finds the conditions
         positive = tuple(formula_sum([x], self.notation.styles) for x in self.conditions)
         conditions = [SheetSection("", positive=positive)] if positive else []
-        return FormulaSheet(self.heading, (*self.sections, *conditions))
+        return FormulaSheet(self.heading, (*sections, *conditions))
 
     def _line(self, left: Sequence[Any], right: Sequence[Any]) -> Definition:
         """An equation between sums of expressions."""

@@ -39,6 +39,7 @@ from kinode.model.joints.joint import Joint
 from kinode.model.joints.joint_events import STOP
 from kinode.model.system import System
 from kinode.model.system_checks import find_steering
+from kinode.sheets.tables import Sheet, Shown, Table
 from kinode.simulation.run_arguments import find_model, read_row, read_seconds
 from kinode.tasks.linearize import Linearization, Slopes, linearize_at
 from kinode.tasks.start_argument import find_start
@@ -55,7 +56,7 @@ JACOBIAN_FLOOR = 1e-300  # keeps empty rows and columns out of a division by zer
 
 
 @dataclass(frozen=True, eq=False)
-class Equilibrium:
+class Equilibrium(Shown):
     """A state of rest; ``holding`` has the efforts of the locked joints, ``small`` the linear system about the state.
 
     With joints that are driven at a speed (``drives``) it is a steady motion, in which the others rest.
@@ -79,19 +80,18 @@ class Equilibrium:
         """Whether no small motion grows; None if linear theory cannot tell, or if joints are locked."""
         return None if self.small is None else self.small.stable
 
-    def __str__(self) -> str:
+    @property
+    def sheet(self) -> Sheet:
         word = "held" if self.small is None else self.small.stability.word
         motion = "in balance for an instant" if self.moving else "in steady motion" if self.drives else "at rest"
-        lines = [f"{self.name} {motion}, {word}; forces balance to {self.residual:.1e}"]
-        width = max(map(len, [*self.values, *self.holding, *self.drives]), default=0)
-        lines += [f"  {name:<{width}}  {value:12.6g}  driven" for name, value in self.drives.items()]
-        lines += [f"  {name:<{width}}  {value:12.6g}" for name, value in self.values.items()]
-        lines += [f"  {name:<{width}}  {value:12.6g}  to hold it" for name, value in self.holding.items()]
+        given = ((self.drives, "driven"), (self.values, ""), (self.holding, "to hold it"))
+        rows = [(name, f"{value:.6g}", words) for values, words in given for name, value in values.items()]
+        lines: list[Table | str] = [Table(("", "", ""), rows, "wnw")]
         if self.sticking:
-            lines.append(f"  without friction; it may rest elsewhere too, held by {', '.join(self.sticking)}")
+            lines.append(f"without friction; it may rest elsewhere too, held by {', '.join(self.sticking)}")
         if self.moving:
-            lines.append(f"  at t = {self.state.t:g} s alone: {', '.join(self.moving)} moves by its motion=")
-        return "\n".join(lines)
+            lines.append(f"at t = {self.state.t:g} s alone: {', '.join(self.moving)} moves by its motion=")
+        return Sheet(self.name, f" {motion}, {word}; forces balance to {self.residual:.1e}", lines)
 
 
 def equilibrium(

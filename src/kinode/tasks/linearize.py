@@ -50,6 +50,7 @@ from kinode.model.quantities import QuantityName, find_quantity
 from kinode.model.system import System
 from kinode.model.system_checks import find_steering
 from kinode.multibody.power import find_causes
+from kinode.sheets.tables import Sheet, Shown, Table
 from kinode.simulation.run_arguments import find_model, read_row, read_seconds
 from kinode.tasks.start_argument import find_start
 from kinode.tasks.steady_motion import find_steady
@@ -199,20 +200,8 @@ class Mode:
         return [name for name in ranked[:count] if amplitudes[name] > SMALL_AMPLITUDE * top > 0.0]
 
 
-def list_modes(modes: Iterable[Mode]) -> list[str]:
-    """The lines of a table of modes; of two that are complex conjugates one is shown."""
-    lines = [f"{'eigenvalue, 1/s':>28}  {'rad/s':>10}  {'damping':>8}  moving most"]
-    for mode in modes:
-        if mode.eigenvalue.imag >= 0:
-            value = f"{mode.eigenvalue.real:.6g}"
-            value += f" +- {mode.eigenvalue.imag:.6g}i" if mode.eigenvalue.imag else ""
-            cells = f"{value:>28}  {mode.frequency:10.5g}  {mode.damping:8.3f}"
-            lines.append(f"{cells}  {', '.join(mode.largest())}".rstrip())
-    return lines
-
-
 @dataclass(frozen=True, eq=False)
-class Linearization:
+class Linearization(Shown):
     """x_dot = A x + B inputs, outputs = C x + D inputs about ``at``; ``states`` names the entries of x."""
 
     name: str
@@ -253,9 +242,10 @@ class Linearization:
         decided = self.stability is not Stability.UNDECIDED
         return self.stability is not Stability.UNSTABLE if decided else None
 
-    def __str__(self) -> str:
-        lines = [f"{self.name}, small motions about the state at t = {self.at.t:g} s: {len(self.states)} states"]
-        lines += list_modes(self.modes)
+    @property
+    def sheet(self) -> Sheet:
+        where = f", small motions about the state at t = {self.at.t:g} s: {len(self.states)} states"
+        lines = list[Table | str]([modes_table(self.modes)])
         stable = self.stability is Stability.STABLE
         lines.append(self.stability.word if stable else f"{self.stability.word}: {self.stability.meaning}")
         for name, speeds in self.axes.items():
@@ -265,7 +255,18 @@ class Linearization:
             lines.append(f"of this instant alone in B, C, D: {', '.join(self.changing)}, which other axes would need")
         if self.held:
             lines.append(f"between samples: {', '.join(self.held)} hold their outputs, and loops through them are open")
-        return "\n".join(lines)
+        return Sheet(self.name, where, lines)
+
+
+def modes_table(modes: Iterable[Mode]) -> Table:
+    """Eigenvalue, frequency, damping and largest states of modes; of a conjugate pair the first."""
+    rows = []
+    for mode in modes:
+        if mode.eigenvalue.imag >= 0:
+            pair = f" +- {mode.eigenvalue.imag:.6g}i" if mode.eigenvalue.imag else ""
+            numbers = (f"{mode.eigenvalue.real:.6g}{pair}", f"{mode.frequency:.5g}", f"{mode.damping:.3f}")
+            rows.append((*numbers, ", ".join(mode.largest())))
+    return Table(("eigenvalue, 1/s", "rad/s", "damping", "moving most"), rows, "nnnw")
 
 
 def linearize(

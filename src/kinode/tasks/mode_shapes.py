@@ -28,7 +28,7 @@ from kinode.model.base.parameters import is_hidden
 from kinode.simulation.run_arguments import read_row, read_seconds
 from kinode.simulation.solver import CLOSED_TOLERANCE
 from kinode.tasks.equilibrium import equilibrium
-from kinode.tasks.linearize import Linearization, Mode, Slopes, close_loops, fitted_state, linearize_at, list_modes
+from kinode.tasks.linearize import Linearization, Mode, Slopes, close_loops, fitted_state, linearize_at, modes_table
 from kinode.tasks.start_argument import find_start
 from kinode.tasks.steady_motion import find_steady
 
@@ -128,7 +128,7 @@ class ModeShapes:
         return self.modes[k]
 
     def __str__(self) -> str:
-        return "\n".join(list_modes(shape.mode for shape in self.modes))
+        return "\n".join(modes_table(shape.mode for shape in self.modes).lines())
 
     # -- pictures --------------------------------------------------------------------------------------
     def swing(self, mode: int, phases: int = DEFAULT_PHASES, amplitude: float = DEFAULT_AMPLITUDE) -> ModeSwing:

@@ -30,7 +30,7 @@ from kinode.model.joints.joint import Joint
 from kinode.model.network.nodes import find_nodes
 from kinode.model.system import System, joint_frame
 from kinode.multibody.snapshot import Snapshot
-from kinode.sheets.text import text_table
+from kinode.sheets.tables import Sheet, Shown, Table, word_table
 from kinode.simulation.run_arguments import find_model
 from kinode.structure.loop_closure import RANK, WALK_LENGTH, characteristic_length
 
@@ -104,7 +104,7 @@ class JointSpace:
 
 
 @dataclass(frozen=True)
-class OperatingSpace:
+class OperatingSpace(Shown):
     """The class of a system's operating space, those of its bodies and joints, and the mode of each.
 
     ``driven`` freedoms are prescribed, ``free`` ones are moved by forces.  It prints as a table.
@@ -123,16 +123,22 @@ class OperatingSpace:
         """Kinematic if all motion is prescribed, dynamic if forces determine some of it, or rest."""
         return "dynamic" if self.free else "kinematic" if self.driven else "rest"
 
-    def __str__(self) -> str:
+    @property
+    def sheet(self) -> Sheet:
         counts = [f"{counted(self.free, 'freedom')} by forces"] if self.free else []
         counts += [f"{counted(self.driven, 'freedom')} given by laws"] if self.driven else []
-        lines = [f"{self.system}: {self.whole}, {self.whole.word}, in the axes of {self.axes}"]
-        lines.append(f"mode: {self.mode}" + (f", {' and '.join(counts)}" if counts else ""))
+        where = f": {self.whole}, {self.whole.word}, in the axes of {self.axes}"
+        mode = f"mode: {self.mode}" + (f", {' and '.join(counts)}" if counts else "")
+        parts = [part for table in self.tables for part in ("", table)]
+        return Sheet(self.system, where, [mode, *parts])
+
+    @property
+    def tables(self) -> list[Table]:
+        """The bodies, and the joints if there are any."""
         rows = [(name, s.name, s.short, str(s.freedoms)) for name, s in self.bodies.items()]
-        lines += ["", *text_table(("body", "class", "motion", "freedoms"), rows)]
         joints = [(name, j.pair or "-", j.space.short, j.mode, j.source) for name, j in self.joints.items()]
-        lines += ["", *text_table(("joint", "pair", "motion", "mode", "by"), joints)] if joints else []
-        return "\n".join(lines)
+        tables = [word_table(("body", "class", "motion", "freedoms"), rows)]
+        return [*tables, word_table(("joint", "pair", "motion", "mode", "by"), joints)] if joints else tables
 
 
 def operating_space(model: Any, *, expressed_in: Any = None) -> OperatingSpace:

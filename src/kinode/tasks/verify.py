@@ -26,7 +26,6 @@ from kinode.dynamics.reactions.redundancy import analyze
 from kinode.dynamics.reactions.support_argument import find_support, freedom_name
 from kinode.errors import ArgumentError, counted
 from kinode.formulations.formulation_table import FORMULATIONS, OUTPUTS, Formulation, InstantValues
-from kinode.hooks import hook
 from kinode.kernels.state import State
 from kinode.kernels.tree_size import is_large
 from kinode.model.base.fields import short
@@ -34,7 +33,7 @@ from kinode.model.system import System
 from kinode.multibody.instant_events import consistent_discrete_states
 from kinode.multibody.loop_statics import Support
 from kinode.multibody.snapshot import Snapshot
-from kinode.sheets.text import format_table
+from kinode.sheets.tables import Sheet, Shown, Strong, Table
 from kinode.structure.state_layout import EvaluationPoint
 from kinode.structure.topology import Topology, find_topology
 from kinode.tasks.verify_identities import IDENTITIES, compare_parts
@@ -67,7 +66,7 @@ class Comparison:
 
 
 @dataclass(frozen=True)
-class Verification:
+class Verification(Shown):
     """Differences between the formulations of a model; prints as a table."""
 
     name: str
@@ -112,11 +111,10 @@ class Verification:
             if not r.ok
         ]
 
-    def __str__(self) -> str:
-        lines: list[str] = []
-        for head, rows in self.tables:
-            lines += [line.rstrip() for line in format_table(head, rows)]
-        return "\n".join([f"{self.name}{self.verdict}", *lines, *self.failures, *self.notes])
+    @property
+    def sheet(self) -> Sheet:
+        tables = [Table(head, rows) for head, rows in self.tables]
+        return Sheet(self.name, self.verdict, [*tables, *map(Strong, self.failures), *self.notes])
 
     @property
     def notes(self) -> list[str]:
@@ -133,14 +131,16 @@ class Verification:
     def __repr__(self) -> str:
         return f"<Verification of {self.name!r}{self.verdict}>"
 
-    def _repr_html_(self) -> str:
-        return str(hook("notebook_html")(self))
+
+def _cell(row: Comparison) -> str:
+    text = f"{row.difference:.1e}"
+    return text if row.ok else Strong(f"{text}!", "these disagree")
 
 
 def _grid(corner: str, cells: Sequence[tuple[str, str, Comparison]]) -> tuple[list[str], list[list[str]]]:
     """Head and rows of a table: quantities down, formulations across."""
     down, across = list(dict.fromkeys(cell[0] for cell in cells)), list(dict.fromkeys(cell[1] for cell in cells))
-    values = {(line, column): f"{row.difference:.1e}" + "!" * (not row.ok) for line, column, row in cells}
+    values = {(line, column): _cell(row) for line, column, row in cells}
     return [corner, *across], [[line, *(values.get((line, column), "") for column in across)] for line in down]
 
 

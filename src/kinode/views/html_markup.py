@@ -6,17 +6,11 @@ import re
 from collections.abc import Iterable
 from typing import TYPE_CHECKING
 
-from kinode.sheets.markup import Markup, escape, join, tag
+from kinode.sheets.markup import Markup, escape, tag
 from kinode.views.style import to_svg
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
-
-
-def with_unit(words: str, unit: str) -> Markup:
-    """The head of a column: words, and the unit below them."""
-    below = tag("span", unit, class_="unit")
-    return join([words, Markup("<br>"), below]) if words else below
 
 
 def facts(pairs: Iterable[tuple[object, object]]) -> Markup:

@@ -16,7 +16,7 @@ import numpy as np
 from kinode.algebra.scalars import Array
 from kinode.atomic_files import write_bytes
 from kinode.errors import ArgumentError
-from kinode.sheets.text import format_number
+from kinode.sheets.tables import MINUS, pretty_unit
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -25,10 +25,7 @@ INK = "#1d2733"
 MUTED = "#66707c"
 GRID = "#e4e7eb"
 COLORS = ("#0072b2", "#d55e00", "#009e73", "#aa4499", "#e69f00", "#56b4e9")
-MINUS = "\u2212"
 MOST_POINTS = 1200  # of a line, at the most; a screen shows no more
-
-_SIGNS = (("**", "^"), ("^-1", "⁻¹"), ("^-2", "⁻²"), ("^2", "²"), ("^3", "³"), ("*", "·"))
 
 
 def settings(*, scale: float = 1.0) -> dict[str, Any]:
@@ -176,13 +173,6 @@ def to_svg(figure: Figure) -> str:
     return text[text.index("<svg") :].strip()
 
 
-def pretty_unit(unit: str) -> str:
-    """A unit as it is typeset: N*m becomes N·m."""
-    for plain, sign in _SIGNS:
-        unit = unit.replace(plain, sign)
-    return unit
-
-
 def label(word: str, unit: str) -> str:
     """The words under an axis: ``word (unit)``."""
     if unit in ("", "1") or not word:
@@ -223,22 +213,3 @@ def thin(t: Array, y: Array, limit: int = MOST_POINTS) -> tuple[Array, Array]:
     low, high = (first + pick(parts, axis=1) for pick in (np.argmin, np.argmax))
     rows = np.unique(np.concatenate([[0], low, high, np.arange(whole, count), [count - 1]]))
     return t[rows], y[rows]
-
-
-def number(value: float, digits: int = 4) -> str:
-    """A number for readers: four digits, powers of ten only where they are needed."""
-    if not np.isfinite(value):
-        return "not finite"
-    shown = format_number(value, digits)
-    if value and not 1e-3 <= abs(value) < 1e6:
-        mantissa, _, exponent = shown.partition("e")
-        if "." in mantissa:
-            mantissa = mantissa.rstrip("0").rstrip(".")
-        shown = f"{mantissa}e{int(exponent)}"
-    return shown.replace("-", MINUS)
-
-
-def range_row(name: str, values: Array, unit: str, digits: int = 4) -> list[str]:
-    """A row of a table on what changes over time: its name, start, end, least and most, and unit."""
-    ends = (values[0], values[-1], np.nanmin(values), np.nanmax(values)) if len(values) else [np.nan] * 4
-    return [name, *(number(float(x), digits) for x in ends), pretty_unit(unit)]

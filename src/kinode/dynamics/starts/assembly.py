@@ -12,7 +12,6 @@ import numpy as np
 
 from kinode.algebra.scalars import Array
 from kinode.errors import ArgumentError, AssemblyError, Gap
-from kinode.hooks import hook
 from kinode.kernels.state import State
 from kinode.model.base.fields import unknown
 from kinode.structure.loop_closure import CLOSED_ENOUGH
@@ -20,6 +19,7 @@ from kinode.structure.loop_closure import CLOSED_ENOUGH
 if TYPE_CHECKING:
     from kinode.dynamics.starts.assembler import Assembler
     from kinode.dynamics.starts.assembly_problem import AssemblyProblem
+    from kinode.sheets.tables import Sheet
 
 
 LEAST_ERROR = 1e-12  # m or rad: closure errors below are rounding, and printed as this
@@ -59,15 +59,23 @@ class Assembly:
         return self.values[name]
 
     def __str__(self) -> str:
-        widths = [max(len(row[k]) for row in self.rows) for k in range(4)]
-        lines = ["  " + "  ".join(x.ljust(width) for x, width in zip(row, widths, strict=True)) for row in self.rows]
-        return "\n".join([self.title, *(line.rstrip() for line in lines)])
+        return self.sheet.text()
 
     def __repr__(self) -> str:
         return f"<Assembly of {self.title}>"
 
     def _repr_html_(self) -> str:
-        return str(hook("notebook_html")(self))
+        from kinode.sheets.markup import notebook
+
+        return notebook(self.sheet)
+
+    @property
+    def sheet(self) -> Sheet:
+        """The title and the table, which are printed."""
+        from kinode.sheets.tables import Sheet, word_table
+
+        head, *rows = self.rows
+        return Sheet(self.title, parts=[word_table(head, rows)])
 
     @property
     def title(self) -> str:

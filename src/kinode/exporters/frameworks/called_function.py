@@ -24,7 +24,7 @@ from kinode.kernels.kernel_options import Kernel, SharedNames
 from kinode.model.base.fields import unknown
 from kinode.model.quantities import unit_of
 from kinode.optional_packages import need
-from kinode.sheets.text import flush_left
+from kinode.sheets.tables import word_table
 
 if TYPE_CHECKING:
     from kinode.dynamics.compiled_system import Dynamics
@@ -94,7 +94,7 @@ class ExchangedArguments(Mapping[str, tuple[Variable, ...]]):
             for word in words
             for k, entry in enumerate(self._entries[word])
         ]
-        return "\n".join(flush_left(rows))
+        return "\n".join(word_table([""] * 5, rows).lines())
 
 
 def _one(unit: str | tuple[str, ...]) -> str:

@@ -18,7 +18,7 @@ from kinode.model.base.fields import unknown
 from kinode.model.live_numbers import change_values
 from kinode.model.system import System
 from kinode.results.trajectory import Trajectory
-from kinode.sheets.text import format_table
+from kinode.sheets.tables import Sheet, Shown, Table
 from kinode.studies.fits.fit_problem import FreeNumber
 from kinode.studies.fits.fit_search import CORRELATED, Unshown, find_correlation, label
 
@@ -67,7 +67,7 @@ class FittedRecord:
 
 
 @dataclass(frozen=True, eq=False)
-class Fit:
+class Fit(Shown):
     """Numbers of a model that fit measurements; prints as a table.
 
     ``fit["J"]`` is a value in SI.
@@ -213,19 +213,19 @@ class Fit:
         return tuple(notes)
 
     @property
-    def rows(self) -> list[tuple[str, ...]]:
-        """A table: each unknown with its value, 95 % interval and unit."""
+    def table(self) -> Table:
+        """Each unknown with its value, 95 % interval and unit."""
         rows: list[tuple[str, ...]] = []
         for name, each, value in zip(self.labels, self.unknowns, self.x, strict=True):
             half = self._quantile(LEVEL) * self.sigma[name]
             share = f"{100.0 * half / abs(value):.2g} %" if math.isfinite(half) and value else ""
             spread = f"{half:.2g}" if math.isfinite(half) else "not shown"
             rows.append((name, f"{value:.6g}", spread, share, each.unit, f"{each.value:.6g}"))
-        return rows
+        return Table(("", "value", "+- (95 %)", "", "unit", "start"), rows, "wnnnun")
 
     @property
-    def channel_rows(self) -> list[tuple[str, ...]]:
-        """A table: each channel of each record with the root mean square of its residuals."""
+    def channel_table(self) -> Table:
+        """Each channel of each record with the root mean square of its residuals."""
         rows: list[tuple[str, ...]] = []
         for kind, records in (("", self.records), (" (check)", self.checks)):
             for each in records:
@@ -235,16 +235,14 @@ class Fit:
                     rows.append(
                         (each.name + kind, name, str(len(residual)), f"{each.rms(name):.3g}", self._unit(name), words)
                     )
-        return rows
+        return Table(("record", "channel", "samples", "rms", "unit", "match"), rows, "wwnnun")
 
     def _unit(self, channel: str) -> str:
         return str(self.records[0].run.units(channel))
 
-    def __str__(self) -> str:
-        head = ("", "value", "+- (95 %)", "", "unit", "start")
-        second = ("record", "channel", "samples", "rms", "unit", "match")
-        tables = ["\n".join(format_table(head, self.rows)), "\n".join(format_table(second, self.channel_rows))]
-        return "\n\n".join([*tables, *(["\n".join(self.notes)] if self.notes else [])])
+    @property
+    def sheet(self) -> Sheet:
+        return Sheet("", parts=[self.table, "", self.channel_table, *([""] if self.notes else []), *self.notes])
 
     def __repr__(self) -> str:
         found = ", ".join(f"{name} = {self[name]:.5g}" for name in self.labels[:4])

@@ -32,11 +32,11 @@ from kinode.formats.yaml_writer import PlainRecords, write_flow
 from kinode.model.base.fields import Component, find_expressions
 from kinode.model.base.parameters import Input, Parameter, RunDefaults, Signal
 from kinode.model.system import System
+from kinode.sheets.tables import number
 from kinode.studio.editor.checked_model import CheckedVersion, places_in
 from kinode.studio.editor.drawn_circuit import KINDLESS
 from kinode.studio.editor.kinds import Plain, describe_class, fields_of, find_class
 from kinode.studio.server.session import Answer, Job
-from kinode.views.style import number
 
 if TYPE_CHECKING:
     from kinode.studio.editor.studio_desk import StudioDesk

@@ -42,6 +42,7 @@ from kinode.model.circuit_topology import find_circuit_topology
 from kinode.model.component_store import RESERVED
 from kinode.model.system import System
 from kinode.player.diagram_data import MOST_NARROW, NARROW, STYLE, WIDE
+from kinode.sheets.tables import number
 from kinode.studio.document.document_files import ENDING, MODELS, FileThere, ModelView, find_target, new_file, view_path
 from kinode.studio.editor.checked_model import ModelVersion
 from kinode.studio.editor.drawn_circuit import SYMBOL, BoxEntry
@@ -52,7 +53,6 @@ from kinode.studio.server.session import Answer, Job
 from kinode.views.diagram import circuit_symbols
 from kinode.views.diagram.circuit_diagram import diagram
 from kinode.views.diagram.circuit_graph import Box
-from kinode.views.style import number
 
 if TYPE_CHECKING:
     from kinode.studio.editor.studio_desk import StudioDesk

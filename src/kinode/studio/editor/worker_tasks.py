@@ -132,8 +132,8 @@ def write_equations(order: Order) -> Plain:
 def write_circuit(order: Order) -> Plain:
     """The equations of every component in link variables, and the numbers of all variables at the start."""
     from kinode.sheets.markup import table, tag
+    from kinode.sheets.tables import Table, number
     from kinode.symbolic.circuit.whole_circuit import circuit
-    from kinode.views.style import number, pretty_unit
 
     order.tell(0.1, "the circuit is analyzed")
     listing = circuit(order.system, order.choice("basis", "body"), order.choice("mode", "dynamic"))
@@ -142,12 +142,16 @@ def write_circuit(order: Order) -> Plain:
         order.tell(0.6, "its values are computed")
         now = listing.evaluate()
         shown = list(listing.variables.items())[:MOST_VALUES]
-        rows = [(name, ", ".join(number(float(x) + 0.0) for x in now[name]), pretty_unit(v.unit)) for name, v in shown]
+        rows = [(name, ", ".join(number(float(x) + 0.0) for x in now[name]), v.unit) for name, v in shown]
         size, row = now.worst
         words = f"All equations hold to {size:.1e} ({row}); the powers of all branches sum to {now.tellegen:.1e} W."
         rest = len(listing.variables) - len(shown)
         words += f" {rest} more variables are not shown." if rest > 0 else ""
-        html += tag("h3", "Values at the start") + tag("p", words) + table(("variable", "value", "unit"), rows)
+        html += (
+            tag("h3", "Values at the start")
+            + tag("p", words)
+            + table(Table(("variable", "value", "unit"), rows, "wwu"))
+        )
     return {
         "heading": str(listing).partition("\n")[0], "formulation": "circuit", "shape": "vectors", "operations": None,
         "html": html, **_forms(listing, ("latex", "text")), "json": listing.to_json(),

@@ -18,8 +18,8 @@ from scipy.sparse.csgraph import connected_components
 from kinode.algebra.scalars import Array, rate
 from kinode.dynamics.compiled_system import Dynamics
 from kinode.model.circuit_topology import INFORMATION, VECTOR, WORLD, CircuitLink, CircuitNode, CircuitTopology
+from kinode.sheets.tables import Table
 from kinode.sheets.terms import IndexedSymbol, symbols_of
-from kinode.sheets.text import format_table
 from kinode.sheets.values import SymbolValues
 from kinode.structure.sigma_method import StructuralAnalysis, find_structure
 from kinode.structure.topology import find_topology
@@ -338,7 +338,7 @@ class Incidence:
         """The matrix with names; a dot is a zero."""
         pairs = zip(self.nodes, self.matrix.toarray(), strict=True)
         rows = [[name, *("." if x == 0 else f"{x:+d}" for x in row)] for name, row in pairs]
-        return "\n".join(format_table(["", *self.branches], rows))
+        return "\n".join(Table(["", *self.branches], rows).lines())
 
 
 def reference_of(link: CircuitLink) -> str:

@@ -29,7 +29,7 @@ from kinode.model.circuit_topology import (
 )
 from kinode.model.joints.joint import DERIVED, Joint
 from kinode.model.network.domain import BASE
-from kinode.views.style import number, pretty_unit
+from kinode.sheets.tables import number, pretty_unit
 
 if TYPE_CHECKING:
     from kinode.model.system import System

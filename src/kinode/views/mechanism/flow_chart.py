@@ -20,11 +20,12 @@ from kinode.algebra.scalars import Array
 from kinode.errors import ArgumentError, counted
 from kinode.model.base.fields import short
 from kinode.model.system import System
+from kinode.sheets.tables import number, pretty_unit
 from kinode.symbolic.explanation import Explanation
 from kinode.symbolic.notation import independent_rows
 from kinode.views.mechanism.paper_sketch import LINE_HEIGHT, Line, Sketch, block_size, words
 from kinode.views.mechanism.scheme_tiers import TIMES_SIGN, SchemeTiers, vector_text
-from kinode.views.style import COLORS, INK, MUTED, find_prefix, new_figure, number, pretty_unit, save_figure, style
+from kinode.views.style import COLORS, INK, MUTED, find_prefix, new_figure, save_figure, style
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure

@@ -19,8 +19,8 @@ from kinode.model.base.frames import axis_vector
 from kinode.model.environment.earth import CentralGravity, EarthRotation
 from kinode.model.joints.joint import Joint
 from kinode.multibody.given import Given
+from kinode.sheets.tables import MINUS, number
 from kinode.structure.tree import WORLD, TreeLink
-from kinode.views.style import MINUS, number
 
 if TYPE_CHECKING:
     from kinode.model.system import System

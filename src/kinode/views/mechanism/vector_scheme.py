@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from kinode.algebra.scalars import Array
+from kinode.sheets.tables import number
 from kinode.views.mechanism.paper_sketch import (
     LINE_HEIGHT,
     Line,
@@ -35,7 +36,7 @@ from kinode.views.mechanism.scheme_tiers import (
     drive_table,
     tier_table,
 )
-from kinode.views.style import INK, MUTED, new_figure, number, save_figure, style
+from kinode.views.style import INK, MUTED, new_figure, save_figure, style
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
