@@ -29,7 +29,7 @@ from kinode.formulations.elimination_rows import DRIVE, GEAR, EliminationRow, El
 from kinode.model.base.frames import Frame
 from kinode.model.system import System
 from kinode.multibody.link_steps import Spatial
-from kinode.multibody.motion import MotionProblem, RecursiveMotion
+from kinode.multibody.motion import RecursiveMotion
 from kinode.multibody.snapshot import Composition, Snapshot
 
 LIGHT = 1e-9  # least eigenvalue of a body's matrix, for a mass and a sum of moments of 1: below, it has no inverse
@@ -91,15 +91,14 @@ class EliminatedMotion(RecursiveMotion):
 
     articulated: ClassVar[bool] = False
 
-    def __init__(self, problem: MotionProblem) -> None:
-        super().__init__(problem)
+    def __init__(self, instant: Snapshot) -> None:
+        super().__init__(instant)
         self._by_recursion = self.given.u_dot is not None and self.topology.constrained
 
     @cached_property
     def absolute(self) -> Absolute:
         """Bodies and joints of this instant."""
-        assert isinstance(self.loads.scene, Snapshot)
-        return Absolute(self.loads.scene)
+        return Absolute(self.instant)
 
     @cached_property
     def elimination(self) -> Elimination:

@@ -37,8 +37,8 @@ import numpy as np
 from kinode.algebra.scalars import Array
 from kinode.errors import ModelError, SupportError
 from kinode.formulations.absolute_coordinates import Absolute, JointConstraint
+from kinode.model.base.contact import Lock
 from kinode.model.base.frames import Frame
-from kinode.model.base.stick_slip import Lock
 from kinode.model.constraints.constraint import ANGULAR
 from kinode.model.constraints.tooth_mesh import ToothMesh
 from kinode.model.joints.joint import Joint
