@@ -74,11 +74,15 @@ class Reactions:
         return first if not rest else (_less(first[0], rest[0][0]), _less(first[1], rest[0][1]))
 
     def tooth_reaction(self, name: str, mesh: ToothMesh, part: str = "total", hold: Support = None) -> Spatial:
-        """What the tooth force of a mesh adds to the reaction of a joint.
+        """What the tooth force of a mesh adds to the reaction of a joint."""
+        return self.tooth_load(name, mesh, self.gear_effort(mesh.constraint, part, hold), part)
+
+    def tooth_load(self, name: str, mesh: ToothMesh, effort: Scalar, part: str = "total") -> Spatial:
+        """The same for an effort of the gear.
 
         The whole load decides which flank carries it, also for its shares.  Where nothing can move, the share does.
         """
-        teeth, effort = self.kinematics.tooth_forces, self.gear_effort(mesh.constraint, part, hold)
+        teeth = self.kinematics.tooth_forces
         motionless = self.topology.unmoved is not None and self.motion.given.u_dot is None
         flank = None if part == "total" or motionless else sign(self.gear_effort(mesh.constraint))
         return teeth.reaction(name, mesh, teeth.forces[mesh.constraint].force(effort, flank))

@@ -120,12 +120,16 @@ class StickSlip:
 
 
 class JointSlip(StickSlip):
-    """Stick-slip of joints: of the sum of factor * speed over its ``members``, which a lock keeps at zero."""
+    """Stick-slip of joints: of the sum of factor * speed over its ``members``, which a lock keeps at zero.
+
+    Without a ``limit`` the joint ``owner`` has Coulomb friction, whose limit follows from its reaction.
+    """
 
     def __init__(
-        self, owner: str, part: str, members: Members, slow: float, limit: SceneFunction, mode: str = "mode"
-    ) -> None:
-        super().__init__(self._speed, self._rate, limit, self._held_effort, "sticks")
+        self, owner: str, part: str, members: Members, slow: float, limit: SceneFunction | None = None,
+        mode: str = "mode",
+    ) -> None:  # fmt: skip
+        super().__init__(self._speed, self._rate, limit or self._friction_limit, self._held_effort, "sticks")
         self.owner, self.part, self.members, self.slow, self.mode = owner, part, members, slow, mode
 
     def slip(self, scene: VelocityScene) -> Scalar:
@@ -137,6 +141,9 @@ class JointSlip(StickSlip):
 
     def _rate(self, scene: Scene) -> Scalar:
         return sum((scene.resolve(factor) * scene.joint_acceleration(name)[0] for name, factor in self.members), 0.0)
+
+    def _friction_limit(self, scene: Scene) -> Scalar:
+        return scene.friction_limit(self.owner)
 
     def _held_effort(self, scene: Scene) -> Scalar:
         return scene.held_effort(self.owner, self.part)

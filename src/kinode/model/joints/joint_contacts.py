@@ -52,12 +52,9 @@ def find_ends(joint: Joint) -> list[JointEnd]:
 
 def find_slip(joint: Joint) -> list[JointSlip]:
     """The friction of a joint if it sticks."""
-
-    def limit(scene: Scene) -> Scalar:
-        return scene.friction_limit(joint.name)
-
-    members, units = ((joint.name, 1.0),), [unit for _, unit in joint.coordinates] if joint.sticks else []
-    return [JointSlip(joint.name, "friction", members, SLIP[unit], limit, FRICTION) for unit in units]
+    if not joint.sticks:
+        return []
+    return [JointSlip(joint.name, "friction", ((joint.name, 1.0),), SLIP[joint.coordinates[0][1]], mode=FRICTION)]
 
 
 def find_locks(joint: Joint, scene: PositionScene) -> list[Lock]:
