@@ -5,13 +5,13 @@ Tolerance 1e-9: forces are of the size of 10 N and found by solving systems of c
 
 import numpy as np
 import pytest
+from dense_bodies import NewtonEuler
 
 import kinode as kn
 import loop_models as models
 from kinode.dynamics.reactions.redundancy import analyze
 from kinode.dynamics.state_batch import StateBatch
-from kinode.formulations.newton_euler import NewtonEuler, characteristic_length
-from kinode.formulations.reaction_uniqueness import JointConstants
+from kinode.formulations.reaction_uniqueness import JointConstants, characteristic_length
 from kinode.kernels.kernel_options import LoadOptions
 from kinode.multibody.snapshot import Snapshot
 from kinode.report.run_report import compose

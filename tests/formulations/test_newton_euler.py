@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from dense_bodies import NewtonEuler
 from example_counts import examples
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -19,7 +20,7 @@ import kinode as kn
 from kinode.algebra.rotations import UPRIGHT, euler_rates, rotation_from_euler
 from kinode.algebra.scalars import rate
 from kinode.algebra.spatial import quaternion_from_rotation
-from kinode.formulations.newton_euler import NewtonEuler, complement
+from kinode.formulations.reaction_uniqueness import complement
 from kinode.model.base.frames import Frame
 from kinode.model.joints.joint import JOINTS
 from kinode.multibody.snapshot import Snapshot

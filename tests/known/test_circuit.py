@@ -4,12 +4,12 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from circuit_structure import find_circuit
 from strategies import Link, Plan, build
 
 import kinode as kn
 import loop_models
 from kinode.algebra.trace import Tape, count_operations
-from kinode.formulations.circuit_structure import find_circuit
 from kinode.formulations.component_circuit import CIRCUIT
 from kinode.model.joints.joint import JOINTS
 from kinode.multibody.snapshot import RECURSIVE, Snapshot

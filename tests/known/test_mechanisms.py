@@ -4,12 +4,12 @@ from functools import cache
 
 import numpy as np
 import pytest
+from dense_bodies import NewtonEuler, static_reactions
 from mechanisms import ANDREWS_ANGLES, ANDREWS_FORCES, G, andrews, bricard, four_bars, four_bars_angle
 from scipy.integrate import solve_ivp
 from scipy.special import ellipj, ellipk
 
 import kinode as kn
-from kinode.formulations.newton_euler import NewtonEuler, static_reactions
 from kinode.structure import loop_closure
 
 TIGHT = {"method": "dop853", "rtol": 1e-11, "atol": 1e-12}

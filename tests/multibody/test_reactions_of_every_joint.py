@@ -7,12 +7,12 @@ are equal motions.
 
 import numpy as np
 import pytest
+from dense_bodies import NewtonEuler
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from joint_contract import needed_fields
 
 import kinode as kn
-from kinode.formulations.newton_euler import NewtonEuler
 from kinode.model.base.frames import Frame
 from kinode.model.joints.joint import JOINTS
 from kinode.model.system import joint_frame

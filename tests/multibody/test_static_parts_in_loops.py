@@ -5,13 +5,13 @@ Forces are of the size of 10 to 1000 N, and found by solving a few dozen equatio
 
 import numpy as np
 import pytest
+from dense_bodies import NewtonEuler, static_reactions
 from example_counts import examples
 from hypothesis import assume, given
 from hypothesis import strategies as st
 from strategies import build, plans
 
 import kinode as kn
-from kinode.formulations.newton_euler import NewtonEuler, static_reactions
 from kinode.model.base.frames import Frame
 from kinode.multibody.loop_statics import joints_in_loops, speeds_in_loops
 from kinode.multibody.snapshot import Snapshot

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from dense_bodies import NewtonEuler
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from number_kinds import KINDS
@@ -12,7 +13,6 @@ from strategies import SIMPLE, build, plans
 import kinode as kn
 from kinode.algebra.trace import count_operations
 from kinode.formulations.formulation_table import FORMULATIONS, InstantValues
-from kinode.formulations.newton_euler import NewtonEuler
 from kinode.kernels.kernel_options import Kernel
 from kinode.kernels.kernel_traces import trace
 from kinode.multibody import loop_constraints

@@ -8,11 +8,11 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from dense_bodies import NewtonEuler
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import kinode as kn
-from kinode.formulations.newton_euler import NewtonEuler
 from kinode.model.base.frames import Frame
 from kinode.multibody.snapshot import Snapshot
 from kinode.structure.state_layout import EvaluationPoint

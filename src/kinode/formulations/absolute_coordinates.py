@@ -5,8 +5,8 @@ Every body has a velocity of its own, v = [w; V] in its axes about its origin, a
     M v_dot + Omega v = Q + (forces of joints and constraints)        (T-10.1), matrices (T-1.6), angular part first
 
 A joint restricts the relative motion of its two bodies, in its axes M at its point M: J_b v_b - J_a v_a = S u.  This
-module computes the matrices, for every scalar type.  ``newton_euler`` solves the equations; ``kn.equations`` prints
-them.
+module computes the matrices, for every scalar type.  ``eliminated_motion`` solves the equations; ``kn.equations``
+prints them.
 
 Only poses and velocities of bodies, expressions and loads are taken from the tree; its dynamics is not used.
 """

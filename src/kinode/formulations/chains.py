@@ -32,9 +32,8 @@ from kinode.model.system import joint_frame
 from kinode.multibody.instant_reactions import Reactions
 from kinode.multibody.kinematics import Kinematics
 from kinode.multibody.link_steps import Spatial
-from kinode.multibody.locked_joints import Locking
 from kinode.multibody.loop_statics import Support
-from kinode.multibody.motion import Motion, MotionProblem
+from kinode.multibody.motion import Motion
 from kinode.structure.tree import TreeLink
 
 Z = np.array([0.0, 0.0, 1.0])
@@ -372,11 +371,6 @@ class ChainMotion(Motion):
 
     kinematics: ChainKinematics
 
-    def __init__(self, problem: MotionProblem) -> None:
-        super().__init__(problem)
-        assert isinstance(problem.kinematics, ChainKinematics)
-        self.kinematics = problem.kinematics
-
     # -- balances ----------------------------------------------------------------------------------
     @abstractmethod
     def inertia_of(self, link: ChainLink, speeds: Sequence[Scalar], accelerations: Sequence[Scalar]) -> Spatial:
@@ -494,8 +488,7 @@ class ChainMotion(Motion):
         link = k.carried_by(name)
         if link.joint.driven or name in self.topology.tied or self.given.u_dot is not None:
             return k.along(self.wrenches_at_centers("total"))[link.node]
-        locking = Locking(self.locks, self, self.loads.friction.limit)
-        effort: Array = self.efforts[link.node] + locking.by_joint.get(name, 0.0)
+        effort: Array = self.efforts[link.node] + self.instant.locking.by_joint.get(name, 0.0)
         return effort
 
 

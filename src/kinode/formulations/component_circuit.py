@@ -28,7 +28,7 @@ from kinode.multibody.given import Given
 from kinode.multibody.instant_reactions import Reactions
 from kinode.multibody.link_steps import Spatial
 from kinode.multibody.loop_statics import Statics
-from kinode.multibody.motion import Motion, MotionProblem
+from kinode.multibody.motion import Motion
 from kinode.multibody.network_motion import NetworkMotion
 from kinode.multibody.snapshot import Composition
 from kinode.structure.state_layout import EMPTY
@@ -40,21 +40,16 @@ class CircuitMotion(Motion):
 
     kinematics: CircuitKinematics
 
-    def __init__(self, problem: MotionProblem) -> None:
-        super().__init__(problem)
-        assert isinstance(problem.kinematics, CircuitKinematics)
-        self.kinematics = problem.kinematics
-
     # -- the linear system ------------------------------------------------------------------------------
     @cached_property
     def solution(self) -> CircuitSolution:
         """All accelerations and flows; with friction, for the friction forces that agree with the reactions."""
         system = self.kinematics.system
-        if self.given.friction is not None or self.problem.own_motion() is not None or not has_friction(system):
+        if self.given.friction is not None or self.instant.own_motion is not None or not has_friction(system):
             return CircuitSystem(self).solve()
         frictions = find_joint_friction(self.kinematics)
         x = unknowns("friction", "brake", frictions[-1].where.stop)
-        symbolic = self.problem.with_friction({friction.name: friction.efforts(x) for friction in frictions})
+        symbolic = self.instant.with_friction({friction.name: friction.efforts(x) for friction in frictions})
         forms = [[constant_and_terms(entry) for entry in friction.wrench(symbolic)] for friction in frictions]
         W_0 = [tidy([constant for constant, _ in form]) for form in forms]
         B = [tidy([[terms.get(name_of(brake), 0.0) for brake in x] for _, terms in form]) for form in forms]
@@ -119,7 +114,7 @@ class CircuitMotion(Motion):
         friction = self.loads.friction.sliding if has_friction(self.kinematics.system) else {}
         u_dot, given = unknowns("state", "u_dot", self.topology.n_u), self.given
         given = Given(effort=given.effort, wrenches=given.wrenches, u_dot=u_dot, friction=friction)
-        return self.problem.again(given).inverse_effort
+        return self.instant.again(given).inverse_effort
 
     @cached_property
     def mass_rows(self) -> list[Row]:

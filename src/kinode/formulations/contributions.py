@@ -61,12 +61,9 @@ class ChainSegment(NamedTuple):
 
 def chain_names(snapshot: Snapshot, frame: Frame) -> tuple[str, ...]:
     """The joints between the world and a frame, starting at the world."""
-    names, kinematics = [], snapshot.kinematics
-    i = kinematics.locate_frame(frame)[0]
-    while i != WORLD:
-        names.append(kinematics.tree.nodes[i].joint.name)
-        i = kinematics.tree.nodes[i].parent
-    return tuple(reversed(names))
+    tree = snapshot.kinematics.tree
+    path = tree.path(snapshot.kinematics.locate_frame(frame)[0])
+    return tuple(tree.nodes[i].joint.name for i in reversed(path))
 
 
 def tiers(snapshot: Snapshot, frame: Frame) -> list[ChainSegment]:
@@ -143,10 +140,8 @@ def bodies_behind(topology: Topology, joint: str) -> tuple[str, ...]:
     tree = topology.full
     if joint in joints_in_loops(topology):
         return tuple(body for body in topology.system.bodies if tree.node_of[body] != WORLD)
-    tops, carried = _loading_joints(topology, joint), set[int]()
-    for node in tree.nodes:
-        if node.joint.name in tops or node.parent in carried:
-            carried.add(node.index)
+    tops = _loading_joints(topology, joint)
+    carried = set[int]().union(*(tree.beyond(node.index) for node in tree.nodes if node.joint.name in tops))
     return tuple(body for body in topology.system.bodies if tree.node_of[body] in carried)
 
 

@@ -24,6 +24,7 @@ from kinode.algebra.scalars import Array, Scalar, is_zero, tidy, value_and_rate
 from kinode.algebra.sparse_ldl import Row
 from kinode.algebra.spatial import cross, exact_entries, skew
 from kinode.formulations.absolute_coordinates import Absolute, JointConstraint
+from kinode.model.base.contact import Lock
 from kinode.model.base.fields import find_expressions
 from kinode.model.base.frames import Frame
 from kinode.model.joints.joint import Joint
@@ -237,6 +238,21 @@ class EliminationRows:
         gamma = tidy(gamma_one - ratio * gamma_two)[0]
         return EliminationRow(RowName(follower, GEAR), {k: x for k, x in entries.items() if not is_zero(x)}, gamma)
 
+    def lock_row(self, lock: Lock) -> EliminationRow:
+        """The row of a lock: the sum of factor * speed of its joints."""
+        entries, gamma = dict[int, Scalar](), 0.0
+        for name, factor in lock.joints:
+            constraint = self.absolute.joint_constraints[name]
+            (own,) = self._acting(constraint, constraint.T)
+            entries |= {k: entries.get(k, 0.0) + factor * x for k, x in own.items()}
+            gamma = gamma + factor * (constraint.T.T @ constraint.bias)[0]
+        return EliminationRow(RowName(lock.owner, lock.part), entries, gamma)
+
+    def effort_column(self, name: str, k: int) -> Row:
+        """The wrenches on all bodies of a unit effort along a freedom of a joint."""
+        constraint = self.absolute.joint_constraints[name]
+        return self._acting(constraint, constraint.T[:, k : k + 1])[0]
+
     def _acting(self, constraint: JointConstraint, directions: Array) -> list[Row]:
         """The entries of the wrenches of unit efforts on b, and their opposites on a."""
         rows: list[Row] = [{} for _ in range(directions.shape[1])]
@@ -258,8 +274,8 @@ class EliminationRows:
 
     # -- wrenches ----------------------------------------------------------------------------------
     def reaction(self, name: str, lam: Array) -> tuple[Array, Array]:
-        """Moment about b's joint point and force of a tree joint's multipliers on b, in world axes."""
-        joint, directions = self.system.joints[name], self.directions[name]
+        """Moment about b's joint point and force of a joint's multipliers on b, in world axes."""
+        joint, directions = self.system.joints[name], self.directions.get(name)
         F, M = (joint_frame(joint, side) for side in ("parent", "child"))
         if directions is not None:
             wrench = directions.N @ lam if len(lam) else np.zeros(6)

@@ -24,10 +24,9 @@ import numpy as np
 
 from kinode.algebra.scalars import Array, tidy
 from kinode.formulations.component_circuit import CIRCUIT
-from kinode.formulations.eliminated_motion import NEWTON_EULER
+from kinode.formulations.eliminated_motion import NEWTON_EULER, static_reactions
 from kinode.formulations.free_flight import FreeFlight, find_observer
 from kinode.formulations.lagrange import HAMILTON, LAGRANGE
-from kinode.formulations.newton_euler import NewtonEuler, static_reactions
 from kinode.formulations.scope import SCOPES
 from kinode.formulations.vector_methods import QUASI_BASE, ROTATORS
 from kinode.multibody.loop_statics import Support
@@ -125,22 +124,13 @@ register_formulation(Formulation("hamilton", HAMILTON_OUTPUTS, SCOPES["hamilton"
 
 
 def _from_bodies(topology: Topology, numbers: InstantValues, wanted: Collection[str]) -> dict[str, Any]:
-    n = numbers
-    snapshot = Snapshot(topology, n)
-    free = NewtonEuler(snapshot)
-    outputs: dict[str, Any] = {}
-    if "u_dot" in wanted:
-        outputs["u_dot"] = free.u_dot
-    if "reactions" in wanted:
-        multipliers = {name: (free.constraint_multipliers(name),) for name in topology.system.constraints}
-        outputs["reactions"] = {**{name: free.reaction(name) for name in free.joint_constraints}, **multipliers}
+    outputs = _from_snapshot(NEWTON_EULER)(topology, numbers, set(wanted) - {"static_reactions"})
     if "static_reactions" in wanted:
-        outputs["static_reactions"] = static_reactions(free, n.hold)
-    if "effort" in wanted:
-        outputs["effort"] = NewtonEuler(snapshot, np.zeros(topology.n_u) if n.u_dot is None else n.u_dot).effort
+        outputs["static_reactions"] = static_reactions(Snapshot(topology, numbers), numbers.hold)
     return outputs
 
 
+# Other outputs come from the same code as in the recursion: comparing them would check nothing.
 BODY_OUTPUTS = frozenset({"u_dot", "effort", "reactions", "static_reactions"})
 register_formulation(Formulation("newton_euler", BODY_OUTPUTS, SCOPES["newton_euler"], _from_bodies))
 

@@ -42,13 +42,13 @@ from kinode.expressions.definitions import Definitions
 from kinode.expressions.syntax_tree import Expression
 from kinode.model.base.fields import Value
 from kinode.model.base.frames import Frame
-from kinode.model.joints.joint import Joint
+from kinode.model.joints.joint import Joint, spring_energies
 from kinode.model.system import joint_frame
 from kinode.multibody.given import JointState
 from kinode.multibody.instant_reactions import Reactions
 from kinode.multibody.kinematics import Kinematics
 from kinode.multibody.link_steps import Spatial
-from kinode.multibody.motion import Motion, MotionProblem
+from kinode.multibody.motion import Motion
 from kinode.multibody.snapshot import Composition
 from kinode.structure.state_layout import EMPTY
 from kinode.structure.tree import clean
@@ -222,11 +222,8 @@ class LagrangeKinematics(Kinematics):
         for link, row in zip(self.links, self.find_body_poses(x), strict=True):
             total = total - link.mass * dot(self.gravity, row[9:] + row[:9].reshape(3, 3) @ link.center)
         for joint in self.system.joints.values():
-            if joint.stiffness is not None:
-                neutral = joint.neutral or (0.0,) * joint.n_u
-                for k, q, q_0 in zip(joint.stiffness, self.coordinates(joint.name, x), neutral, strict=True):
-                    stretch = q - self.resolve(q_0)
-                    total = total + 0.5 * self.resolve(k) * stretch * stretch
+            for energy in spring_energies(joint, self.coordinates(joint.name, x), self.resolve):
+                total = total + energy
         return np.array([total], dtype=object)
 
     @cached_property
@@ -275,11 +272,6 @@ class LagrangeMotion(Motion):
     """Lagrange's equations of one instant."""
 
     kinematics: LagrangeKinematics
-
-    def __init__(self, problem: MotionProblem) -> None:
-        super().__init__(problem)
-        assert isinstance(problem.kinematics, LagrangeKinematics)
-        self.kinematics = problem.kinematics
 
     @cached_property
     def mass_matrix(self) -> Array:

@@ -26,11 +26,10 @@ import numpy as np
 from kinode.algebra.scalars import Array
 from kinode.algebra.spatial import Pose, skew
 from kinode.errors import ArgumentError
-from kinode.formulations.newton_euler import characteristic_length, complement
 from kinode.model.base.fields import unknown
 from kinode.model.constraints.constraint import ANGULAR
 from kinode.model.joints.joint import Joint
-from kinode.model.system import joint_frame
+from kinode.model.system import System, joint_frame
 from kinode.multibody.joint_efforts import EffortOrigins
 from kinode.multibody.loop_constraints import loop_constraints_of
 from kinode.structure.topology import Topology
@@ -38,6 +37,22 @@ from kinode.structure.topology import Topology
 RANK_TOLERANCE = 1e-9  # singular values below this share of the largest count as zero; rounding leaves 1e-15
 UNIQUE = 1e-8  # norm of a component's row of the null space, below which the component is unique
 COMPONENTS = ("force x", "force y", "force z", "moment x", "moment y", "moment z")
+
+
+def complement(S: Array, length: float) -> Array:
+    """N with N'S = 0: wrenches [moment; force] without work along S; orthonormal with moments over ``length``."""
+    scale = np.repeat([length, 1.0], 3)[:, None]
+    U, _, _ = np.linalg.svd(scale * S) if S.shape[1] else (np.eye(6), None, None)
+    N: Array = scale * U[:, S.shape[1] :]
+    return N
+
+
+def characteristic_length(system: System) -> float:
+    """The characteristic length: the largest coordinate of a joint or mass center on its body; 1 m if all are zero."""
+    sides = [joint_frame(joint, side) for joint in system.joints.values() for side in ("parent", "child")]
+    arms = [frame.pose(system.nominal).p for frame in sides]
+    arms += [_floats([system.nominal(x) for x in body.center_of_mass]) for body in system.bodies.values()]
+    return max((float(abs(_floats(arm)).max()) for arm in arms), default=0.0) or 1.0
 
 
 @dataclass(frozen=True, eq=False)
@@ -363,6 +378,10 @@ def _null_space(E: Array) -> Array:
     """The null space of a matrix whose entries are of the order of 1, or rounding."""
     _, s, Vt = np.linalg.svd(E, full_matrices=True)
     return np.asarray(Vt[int(np.sum(s > RANK_TOLERANCE * s.max(initial=1.0))) :].T)
+
+
+def _floats(values: Any) -> Array:
+    return np.asarray(values, dtype=float)
 
 
 def _plain(X: Pose) -> Pose:

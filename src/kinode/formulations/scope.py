@@ -52,10 +52,10 @@ def small_tree(topology: Topology) -> str | None:
 
 
 def few_bodies(topology: Topology) -> str | None:
-    """The reason why a formulation with dense equations of all bodies does not apply, or would take long."""
+    """The reason why a formulation with equations of all bodies does not apply, or would take long."""
     count = len(topology.system.bodies)
     if count > MOST_BODIES:
-        return f"its dense equations of {count} bodies would take long (at most {MOST_BODIES})"
+        return f"its equations of {count} bodies would take long (at most {MOST_BODIES})"
     return bodies_only(topology)
 
 

@@ -25,6 +25,7 @@ from kinode.model.base.frames import Frame
 from kinode.model.base.symbols import symbol_of
 from kinode.model.constraints.gear_coupling import CoordinateCoupling
 from kinode.model.frame_lookup import joint_frame
+from kinode.model.joints.joint import EFFECTS
 from kinode.model.network.domain import Domain, domain_of_coordinate
 from kinode.model.network.joint_sources import JointDrive
 from kinode.model.network.nodes import find_nodes
@@ -39,7 +40,6 @@ if TYPE_CHECKING:
 VECTOR, ENERGY, INFORMATION = "vector", "energy", "information"
 WORLD = "world"
 SOURCES = {"motion": "position", "speed": "velocity", "effort": "effort"}  # laws of a joint that are sources
-EFFECTS = ("stiffness", "damping", "friction", "stop", "backlash")  # fields of a joint that are dynamic components
 
 
 class CircuitLink(NamedTuple):
@@ -230,7 +230,7 @@ class _TopologyWriter:
             for k, (coordinate, unit) in enumerate(joint.coordinates):
                 node = f"{name}.{coordinate}" if several else name
                 self.link(name, ENERGY, node, coordinate, domain_of_coordinate(unit), freedom=k)
-            for field in (*SOURCES, *EFFECTS):
+            for field in (field for effect in EFFECTS for field in effect.fields):
                 if getattr(joint, field, None) is not None and (name, field) not in driven:
                     own = f"{name}.{field}"
                     self.add(own, "E" if field in SOURCES else "DC", SOURCES.get(field, field), name, field=field)

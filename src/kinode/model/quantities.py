@@ -29,7 +29,7 @@ from kinode.model.base.frames import Frame
 from kinode.model.base.observers.moving_frames import Observer, known_rates
 from kinode.model.base.parameters import Input, Parameter, Signal
 from kinode.model.constraints.constraint import Constraint, find_transmissions
-from kinode.model.joints.joint import DERIVED, Joint, coordinate_names
+from kinode.model.joints.joint import DERIVED, EFFECTS, Joint, coordinate_names
 from kinode.model.network.domain import domain_of_coordinate
 from kinode.model.network.joint_sources import JointDrive
 from kinode.model.network.part import Part
@@ -85,7 +85,7 @@ JOINT_WRENCHES = {
 LINK_NUMBER = re.compile(r"(?<![^.])[1-9]\d*(?![^.])")
 # Unit of a constraint row -> unit of its constraint force.
 FORCE_OF_ROW = {"length": "force", "velocity": "force", "angle": "moment", "angular_velocity": "moment"}
-EFFORT_SHARES = ("drive", "spring", "damping", "friction", "stop", "parts", "rotor", "gear")
+EFFORT_SHARES = (*(effect.share for effect in EFFECTS), "parts", "rotor", "gear")
 POWERS = ("power", "power.drive")
 ACTED_ON = ("effort", "effort.drive", "effort.rotor", "effort.gear", *POWERS)
 """What drives and gears contribute to."""
@@ -333,7 +333,8 @@ def _effort_needs(system: System, joint: Joint) -> Callable[[str], str]:
     tied = geared or any(joint.name == gear.motor for gear in gears)
     tied = tied or any(node.joint == joint.name for node in system.nodes.values())
     led = joint.driven or tied or joint.friction is not None
-    depends = {"effort.spring": False, "effort.damping": False, "effort.drive": joint.driven or geared}
+    depends = {f"effort.{effect.share}": False for effect in EFFECTS if effect.by_state}
+    depends["effort.drive"] = joint.driven or geared
     fields = (
         (element, field) for element in system.elements.values() for field in getattr(element, "joint_fields", ())
     )

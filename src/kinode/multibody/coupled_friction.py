@@ -17,64 +17,27 @@ that case, and where Newton's method has not converged, x is not finite.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from functools import cached_property
-from typing import TYPE_CHECKING, NamedTuple, Protocol
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
 from kinode.algebra.scalars import Array, Scalar, absolute, inverse, less, less_equal, rate, tidy, value_and_rate
 from kinode.errors import ModelError
-from kinode.model.joints.coulomb_friction import Contact, PressingLoad, Sizes
-from kinode.model.joints.joint import Joint
-from kinode.model.joints.joint_events import FRICTION
-from kinode.multibody.link_steps import Spatial
+from kinode.model.joints.coulomb_friction import PressingLoad, Sizes, SlidingContact
+from kinode.model.joints.joint import FRICTION, Joint
 from kinode.structure.state_layout import EMPTY
 
 if TYPE_CHECKING:
-    from kinode.multibody.given import Given
     from kinode.multibody.kinematics import Kinematics
+    from kinode.multibody.snapshot import Snapshot
 
 
 NEWTON_STEPS = 7  # five reach CONVERGED wherever the spectral radius is below 0.9, seven reach rounding
 CONVERGED = 1e-9  # residual of x = b(W(x)), relative to the sum of all brakes
 JAM_RADIUS = 0.98  # spectral radius of C from which a failure is explained as a jam
 UNIQUE_SHARE = 1e-8  # share of the largest reaction of an internal stress, below which a component counts as zero
-
-
-class InstantWithFriction(Protocol):
-    """What friction needs of an instant: the wrenches of its joints, and the same instant with other friction."""
-
-    @property
-    def kinematics(self) -> Kinematics:
-        """Positions, velocities and inertia, which do not depend on friction."""
-        ...
-
-    @property
-    def friction(self) -> Friction:
-        """Sliding friction."""
-        ...
-
-    @property
-    def friction_efforts(self) -> Mapping[str, Array]:
-        """Efforts of friction by joint, the locking efforts of sticking friction included."""
-        ...
-
-    def joint_wrench(self, name: str, /) -> tuple[Spatial, Spatial]:
-        """All that a joint transmits, and its reaction."""
-        ...
-
-    def pressing_wrench(self, name: str, /) -> tuple[Spatial, Array]:
-        """The reaction of a joint without separating forces of teeth, and the efforts of the gears that have them."""
-        ...
-
-    def with_friction(self, efforts: Mapping[str, Array], /) -> InstantWithFriction:
-        """The same instant with other efforts of friction."""
-        ...
-
-    def stressed(self, multipliers: Array, /) -> InstantWithFriction:
-        """The same instant without accelerations and friction, with known multipliers of the constraints."""
-        ...
 
 
 class FrictionSolution(NamedTuple):
@@ -87,29 +50,24 @@ class FrictionSolution(NamedTuple):
 class Friction:
     """Sliding friction at an instant: given, or solved for together with the reactions.
 
-    Where accelerations in loops are given, ``own_motion`` returns the instant with the model's own accelerations, and
-    friction follows from that instant.  With other given accelerations it follows from their own reactions.
+    Where accelerations in loops are given, it follows from the instant with the model's own accelerations.  With other
+    given accelerations it follows from their own reactions.
     """
 
-    def __init__(
-        self,
-        given: Given,
-        own_motion: Callable[[], InstantWithFriction | None],
-        solve: Callable[[], FrictionSolution],
-    ) -> None:
-        self._given, self._own_motion, self._solve = given.friction, own_motion, solve
+    def __init__(self, instant: Snapshot) -> None:
+        self._instant = instant
 
     @cached_property
     def sliding(self) -> Mapping[str, Array]:
         """Efforts along the freedoms, by joint, without the locking efforts of sticking friction."""
-        if self._given is not None:
-            return self._given
-        own_motion = self._own_motion()
+        given, own_motion = self._instant.given.friction, self._instant.own_motion
+        if given is not None:
+            return given
         return self._solution.efforts if own_motion is None else own_motion.friction.sliding
 
     @cached_property
     def _solution(self) -> FrictionSolution:
-        return self._solve()
+        return self._instant.motion.solve_friction()
 
     def limit(self, name: str) -> Scalar:
         """The largest locking effort of a joint's friction."""
@@ -126,7 +84,7 @@ class JointFriction:
         form = joint.form(kinematics.resolve)
         speed, mode = (u[0], kinematics.discrete_states(joint.name)[FRICTION]) if joint.sticks else (0.0, None)
         self.sizes = Sizes(joint.friction, joint.coordinates[0][1], kinematics.resolve, speed, mode)
-        self.contacts: list[Contact] = joint.contacts(self.sizes, q, u, form)
+        self.contacts: list[SlidingContact] = joint.contacts(self.sizes, q, u, form)
         loaded = joint.friction.coefficient != 0.0 or joint.friction.static_coefficient is not None
         self.where = slice(start, start + len(self.contacts) * loaded)  # none where no load changes the brakes
         self.T, self.R = joint.effort_wrench(q, form), joint.transform(q, form).R
@@ -150,7 +108,7 @@ class JointFriction:
         """The largest locking effort of the first contact."""
         return self.own_brakes(x)[0] + self.contacts[0].steady
 
-    def wrench(self, instant: InstantWithFriction) -> Array:
+    def wrench(self, instant: Snapshot) -> Array:
         """The wrench that the surfaces transmit: the reaction and the friction itself.
 
         Separating forces of teeth are left to ``brakes``; the efforts of their gears follow the six components.
@@ -200,14 +158,11 @@ def find_joint_friction(kinematics: Kinematics) -> list[JointFriction]:
     return frictions
 
 
-WithFriction = Callable[[Mapping[str, Array]], InstantWithFriction]
-
-
-def solve_friction(kinematics: Kinematics, with_friction: WithFriction) -> FrictionSolution:
-    """Friction of all joints; ``with_friction`` gives the same instant for given efforts of friction."""
-    frictions, x = find_joint_friction(kinematics), EMPTY
+def solve_friction(instant: Snapshot) -> FrictionSolution:
+    """Friction of all joints of an instant."""
+    frictions, x = find_joint_friction(instant.kinematics), EMPTY
     if frictions and frictions[-1].where.stop:
-        x, sound = solve_brakes(frictions, *find_wrench_response(with_friction, frictions))
+        x, sound = solve_brakes(frictions, *find_wrench_response(instant, frictions))
         x = x * inverse(sound)
     return friction_of_brakes(frictions, x)
 
@@ -223,13 +178,13 @@ def friction_of_brakes(frictions: Sequence[JointFriction], x: Array) -> Friction
 Wrenches = list[Array]  # for each joint with friction: its ``wrench``, or a matrix with a column for each brake
 
 
-def find_wrench_response(with_friction: WithFriction, frictions: Sequence[JointFriction]) -> tuple[Wrenches, Wrenches]:
+def find_wrench_response(instant: Snapshot, frictions: Sequence[JointFriction]) -> tuple[Wrenches, Wrenches]:
     """W_0 and B: the wrenches without brakes, and their derivative by x, a matrix for each joint."""
     m = frictions[-1].where.stop
 
     def wrenches(x: Array) -> Array:
-        instant = with_friction({friction.name: friction.efforts(x) for friction in frictions})
-        return np.concatenate([friction.wrench(instant) for friction in frictions])
+        rubbing = instant.with_friction({friction.name: friction.efforts(x) for friction in frictions})
+        return np.concatenate([friction.wrench(rubbing) for friction in frictions])
 
     columns = [value_and_rate(wrenches, np.zeros(m), np.eye(m)[k]) for k in range(m)]
     B = np.column_stack([column for _, column in columns])
@@ -293,12 +248,12 @@ def eliminate(A: Array, b: Array) -> tuple[Array, list[Scalar]]:
 # -- failures --------------------------------------------------------------------------------------
 
 
-def find_jammed(instant: InstantWithFriction) -> str | None:
+def find_jammed(instant: Snapshot) -> str | None:
     """Why friction has no solution, or more than one, at an instant of floats; None where it has exactly one."""
     frictions = find_joint_friction(instant.kinematics)
     if not frictions or not frictions[-1].where.stop:
         return None
-    B = find_wrench_response(instant.with_friction, frictions)[1]
+    B = find_wrench_response(instant, frictions)[1]
     C = np.asarray(find_brake_gains(frictions, B), dtype=float)
     if not np.isfinite(C).all():
         return None
@@ -313,7 +268,7 @@ def find_jammed(instant: InstantWithFriction) -> str | None:
     return f"{' and '.join(names)} {verb}: {gain}; from 1 on there is no motion, or more than one"
 
 
-def check_unique(instant: InstantWithFriction, stresses: Array) -> None:
+def check_unique(instant: Snapshot, stresses: Array) -> None:
     """Refuse friction that depends on components of reactions that the motion does not determine.
 
     ``stresses`` are internal stresses: multipliers of all constraint rows, one set in each column, in balance with
@@ -332,7 +287,7 @@ def check_unique(instant: InstantWithFriction, stresses: Array) -> None:
                     raise _not_unique(friction, load)
 
 
-def _stress(instant: InstantWithFriction, frictions: Sequence[JointFriction], lam: Array) -> Array:
+def _stress(instant: Snapshot, frictions: Sequence[JointFriction], lam: Array) -> Array:
     """Wrenches of the joints with friction (one row each) under an internal stress and no other load."""
 
     def reactions(x: Array) -> Array:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -14,19 +14,19 @@ from kinode.model.constraints.gear_coupling import CoordinateCoupling
 from kinode.model.constraints.tooth_mesh import ToothMesh
 from kinode.model.system import joint_frame
 from kinode.multibody.link_steps import Spatial
-from kinode.multibody.loop_statics import INERTIA_OF, LoadedTree, Statics, Support, joints_in_loops
+from kinode.multibody.loop_statics import INERTIA_OF, Statics, Support, joints_in_loops
 from kinode.multibody.motion import along
 from kinode.structure.state_layout import EMPTY
 
+if TYPE_CHECKING:
+    from kinode.multibody.snapshot import Snapshot
+
 
 class Reactions:
-    """The reactions of the joints and constraints of an instant.
+    """The reactions of the joints and constraints of an instant, fixed joints included."""
 
-    ``full`` gives the same instant with every body a link of its own, so that fixed joints have reactions too.
-    """
-
-    def __init__(self, instant: LoadedTree, full: Callable[[], LoadedTree]) -> None:
-        self.instant, self._full = instant, full
+    def __init__(self, instant: Snapshot) -> None:
+        self.instant = instant
         self.kinematics, self.loads, self.motion = instant.kinematics, instant.loads, instant.motion
         self.system, self.topology = self.kinematics.system, self.kinematics.topology
         self._statics: dict[tuple[Support, str | None], Statics] = {}
@@ -36,7 +36,7 @@ class Reactions:
         """Static equilibrium, or with the inertia of one body, with the freedoms ``hold`` as support of loops."""
         known = self._statics.get((hold, moving))
         if known is None:
-            known = self._statics[hold, moving] = Statics(self.instant, self._full, hold, moving)
+            known = self._statics[hold, moving] = Statics(self.instant, hold, moving)
         return known
 
     def balances(self, part: str, hold: Support = None) -> tuple[Statics | None, ...]:
@@ -74,11 +74,15 @@ class Reactions:
         return first if not rest else (_less(first[0], rest[0][0]), _less(first[1], rest[0][1]))
 
     def tooth_reaction(self, name: str, mesh: ToothMesh, part: str = "total", hold: Support = None) -> Spatial:
-        """What the tooth force of a mesh adds to the reaction of a joint.
+        """What the tooth force of a mesh adds to the reaction of a joint."""
+        return self.tooth_load(name, mesh, self.gear_effort(mesh.constraint, part, hold), part)
+
+    def tooth_load(self, name: str, mesh: ToothMesh, effort: Scalar, part: str = "total") -> Spatial:
+        """The same for an effort of the gear.
 
         The whole load decides which flank carries it, also for its shares.  Where nothing can move, the share does.
         """
-        teeth, effort = self.kinematics.tooth_forces, self.gear_effort(mesh.constraint, part, hold)
+        teeth = self.kinematics.tooth_forces
         motionless = self.topology.unmoved is not None and self.motion.given.u_dot is None
         flank = None if part == "total" or motionless else sign(self.gear_effort(mesh.constraint))
         return teeth.reaction(name, mesh, teeth.forces[mesh.constraint].force(effort, flank))
@@ -109,7 +113,7 @@ class Reactions:
             raise ModelError(message, component=name)
         if name in self.topology.cut_names:
             return self.cut_wrench(name, balance)
-        full = self._full()
+        full = self.instant.full
         i = full.kinematics.node_named[name]
         node, link = full.kinematics.tree.nodes[i], full.kinematics.link_kinematics[i]
         moment, force = (full.motion if balance is None else balance).link_wrenches[i]
@@ -132,7 +136,7 @@ class Reactions:
         joint = self.system.joints[name]
         R = self.kinematics.pose(joint_frame(joint, "parent")).R
         child = joint_frame(joint, "child")
-        own = [load for load in self._full().loads.cut_efforts(name) if load.on == joint.b]
+        own = [load for load in self.instant.full.loads.cut_efforts(name) if load.on == joint.b]
         multipliers = self.multipliers(balance)
         if balance is not None:
             own += [load for load in balance.loads_of(name) if load.on == child]
@@ -191,7 +195,7 @@ class Reactions:
         joint, topology = self.system.joints[name], self.topology
         if joint.n_u == 0:
             return EMPTY
-        full = self._full()
+        full = self.instant.full
         if name in topology.cut_names:
             return tidy(full.loads.own_effort(name))
         i = full.kinematics.node_named[name]

@@ -14,50 +14,36 @@ linear in them, so that one table of factors serves numbers and operations on a 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
-from typing import Any
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from kinode.algebra.scalars import Array, Scalar
-from kinode.model.base.stick_slip import Lock
 from kinode.model.constraints.constraint import find_transmissions
 from kinode.model.constraints.gear_coupling import Transmission
-from kinode.multibody.instant_reactions import Reactions
-from kinode.multibody.loads import Loads
 from kinode.multibody.loop_statics import Statics, Support
-from kinode.multibody.network_motion import NetworkMotion
 from kinode.structure.topology import Topology
+
+if TYPE_CHECKING:
+    from kinode.multibody.snapshot import Snapshot
 
 Efforts = Callable[[str], Array]  # of a joint: the whole effort along its freedoms
 
 
 class JointEfforts:
-    """The efforts along the joints of an instant.
+    """The efforts along the joints of an instant."""
 
-    ``friction_efforts`` are those of friction, with the locking efforts of sticking friction; ``held_effort`` gives the
-    locking effort of one of the locks ``find_locks``.
-    """
-
-    def __init__(
-        self,
-        loads: Loads,
-        network: NetworkMotion,
-        reactions: Reactions,
-        friction_efforts: Callable[[], Mapping[str, Array]],
-        held_effort: Callable[[str, str], Scalar],
-        find_locks: Callable[[], Sequence[Lock]],
-    ) -> None:
-        self.loads, self.network, self.reactions = loads, network, reactions
-        self.kinematics, self.topology = loads.kinematics, loads.kinematics.topology
-        self._friction_efforts, self._held_effort, self._find_locks = friction_efforts, held_effort, find_locks
+    def __init__(self, instant: Snapshot) -> None:
+        self.instant, self.loads, self.network = instant, instant.loads, instant.network
+        self.reactions, self.kinematics, self.topology = instant.reactions, instant.kinematics, instant.topology
 
     def shares(self, name: str) -> dict[str, Array]:
         """A joint's own efforts: drive (its expression), spring, damping, friction, stop; locking efforts included."""
         joint = self.kinematics.system.joints[name]
-        shares = self.loads.shares(name, {} if joint.friction is None else self._friction_efforts())
+        shares = self.loads.shares(name, {} if joint.friction is None else self.instant.friction_efforts)
         if joint.ends is not None:
-            shares["stop"] = shares["stop"] + self._held_effort(name, "stop")
+            shares["stop"] = shares["stop"] + self.instant.held_effort(name, "stop")
         return shares
 
     @property
@@ -113,18 +99,18 @@ class JointEfforts:
     def _outer(self, name: str) -> Array:
         """The efforts of networks and elements along a joint, with those of the elements' locks."""
         outer: Array = self.network.effort_on(name) + self.loads.element_efforts.get(name, 0.0)
-        for lock in self._find_locks() if self.kinematics.system.joints[name].n_u == 1 else ():
+        for lock in self.instant.lock_rows.locks if self.kinematics.system.joints[name].n_u == 1 else ():
             factor = dict(lock.joints).get(name)
             if factor is not None and lock.owner != name:
-                outer = outer + factor * self._held_effort(lock.owner, lock.part)
+                outer = outer + factor * self.instant.held_effort(lock.owner, lock.part)
         return outer
 
     def element_effort(self, element: str, joint: str) -> Scalar:
         """The effort of one element along a joint of one freedom, with that of its locks."""
         total = self.kinematics.system.elements[element].efforts(self.loads.scene).get(joint, 0.0)
-        for lock in self._find_locks():
+        for lock in self.instant.lock_rows.locks:
             if lock.owner == element and joint in dict(lock.joints):
-                total = total + dict(lock.joints)[joint] * self._held_effort(lock.owner, lock.part)
+                total = total + dict(lock.joints)[joint] * self.instant.held_effort(lock.owner, lock.part)
         return total
 
     def _passed_on(self, name: str, effort: Efforts) -> Scalar:

@@ -21,14 +21,15 @@ from kinode.algebra.sparse_ldl import Row
 from kinode.algebra.spatial import ZERO3, Pose, cross, dot
 from kinode.model.base.frames import Frame
 from kinode.model.base.scene import Solid
-from kinode.model.joints.joint import Joint
+from kinode.model.joints.joint import Joint, spring_energies
 from kinode.model.system import joint_frame
-from kinode.multibody import link_steps, recursive_dynamics
+from kinode.multibody import link_steps
 from kinode.multibody.bundles import map_alike
 from kinode.multibody.given import Given, JointState
 from kinode.multibody.laws import Laws
 from kinode.multibody.link_steps import LinkKinematics, Spatial
 from kinode.multibody.loop_constraints import Constraints
+from kinode.multibody.recursive_dynamics import MovingTree, move_tree
 from kinode.multibody.tooth_forces import ToothForces
 from kinode.structure.state_layout import EMPTY, EvaluationPoint
 from kinode.structure.topology import Topology
@@ -142,30 +143,28 @@ class Kinematics:
     def link_kinematics(self) -> Sequence[LinkKinematics]:
         """Pose, subspace, angular velocity and bias acceleration of each link."""
         states = self.node_states
-        return recursive_dynamics.move_tree(
-            self.tree.nodes, self.geometry, [state[0] for state in states], [state[1] for state in states]
-        )
+        return move_tree(self.tree, self.geometry, [state[0] for state in states], [state[1] for state in states])
+
+    @property
+    def moving_tree(self) -> MovingTree:
+        """The tree at this instant."""
+        return MovingTree(self.tree, self.geometry, self.link_kinematics)
 
     @cached_property
     def link_poses(self) -> Sequence[Pose]:
         """X_WL of each link."""
-        return recursive_dynamics.poses(self.tree.nodes, self.geometry, self.link_kinematics)
+        return self.moving_tree.poses()
 
     @cached_property
     def link_velocities(self) -> Sequence[Array]:
         """Velocity of each link's origin, in link axes."""
-        return recursive_dynamics.velocities(
-            self.tree.nodes, self.geometry, self.link_kinematics, [state[1] for state in self.node_states]
-        )
+        return self.moving_tree.velocities([state[1] for state in self.node_states])
 
     @cached_property
     def unaccelerated(self) -> tuple[list[Array], Sequence[Spatial]]:
         """Accelerations of node joints and links for u_dot = 0 of the state."""
         at_rest = self.scatter(np.zeros(self.topology.n_u))
-        links = recursive_dynamics.accelerate_tree(
-            self.tree.nodes, self.geometry, self.link_kinematics, at_rest, self.base
-        )
-        return at_rest, links
+        return at_rest, self.moving_tree.accelerations(at_rest, self.base)
 
     # -- frames ------------------------------------------------------------------------------------
     def locate_frame(self, frame: Frame) -> tuple[int, Pose]:
@@ -365,9 +364,7 @@ def find_mass_rows(kinematics: Kinematics) -> list[Row]:
     """The rows of the mass matrix, by composite inertias, without those of joints that do not carry each other."""
     M: list[Row] = [{} for _ in range(kinematics.topology.n_u)]
     states = [kinematics.state_of(node.joint.name) for node in kinematics.tree.nodes]
-
-    blocks = recursive_dynamics.mass_matrix(kinematics.tree.nodes, kinematics.geometry, kinematics.link_kinematics)
-    for i, j, block in blocks:
+    for i, j, block in kinematics.moving_tree.mass_matrix():
         if states[i] is None or states[j] is None:
             continue
         (a, ratio_a), (b, ratio_b) = states[i], states[j]  # type: ignore[misc]
@@ -404,9 +401,6 @@ def find_spring_energy(kinematics: Kinematics, joints: Iterable[Joint]) -> Scala
     """The energy of the stiffness of joints [J]."""
     total: Scalar = 0.0
     for joint in joints:
-        if joint.stiffness is not None:
-            q = kinematics.joint_state(joint.name)[0]
-            neutral = np.zeros(joint.n_u) if joint.neutral is None else [kinematics.resolve(x) for x in joint.neutral]
-            for k, x, x0 in zip(joint.stiffness, q, neutral, strict=True):
-                total = total + 0.5 * kinematics.resolve(k) * (x - x0) * (x - x0)
+        for energy in spring_energies(joint, kinematics.joint_state(joint.name)[0], kinematics.resolve):
+            total = total + energy
     return total

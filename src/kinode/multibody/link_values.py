@@ -17,18 +17,13 @@ from kinode.algebra.spatial import ZERO3, cross, dot
 from kinode.model.base.frames import Frame
 from kinode.model.circuit_topology import POWER, VECTOR, WORLD, CircuitComponent, CircuitLink, find_circuit_topology
 from kinode.model.constraints.gear_coupling import CoordinateCoupling
+from kinode.model.joints.joint import EFFECTS
 from kinode.multibody import loop_constraints
 
 if TYPE_CHECKING:
     from kinode.model.base.element import Load
     from kinode.model.quantities import QuantityName
     from kinode.multibody.snapshot import Snapshot
-
-# Fields of a joint that are components of their own -> share of the effort.
-SHARES = {
-    "motion": "drive", "speed": "drive", "stiffness": "spring", "damping": "damping", "friction": "friction",
-    "stop": "stop", "backlash": "stop",
-}  # fmt: skip
 
 
 def link_value(snapshot: Snapshot, name: QuantityName) -> Any:
@@ -172,7 +167,8 @@ def _flow(snapshot: Snapshot, component: CircuitComponent, link: CircuitLink) ->
         field, efforts = component.field, snapshot.efforts
         if field == "effort":
             return -efforts.shares(joint)["drive"][k]
-        share = efforts.own_share(joint, SHARES[field])[k]
+        effect = next(effect for effect in EFFECTS if field in effect.fields)
+        share = efforts.own_share(joint, effect.share)[k]
         return efforts.shares(joint)["drive"][k] - share if field in ("motion", "speed") else -share
     if component.name in system.constraints:
         coupling = system.constraints[component.name]

@@ -5,7 +5,7 @@ What locked joints hold with is not among them unless it is given: the motion fi
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from functools import cached_property
 from typing import TYPE_CHECKING
 
@@ -15,44 +15,32 @@ from kinode.algebra.scalars import Array, Scalar, tidy
 from kinode.algebra.spatial import cross
 from kinode.model.base.element import Load
 from kinode.model.base.frames import Frame
-from kinode.model.base.scene import Scene
-from kinode.model.joints.end_stops import Range
-from kinode.model.joints.joint import Joint
-from kinode.model.joints.joint_events import STOP
 from kinode.model.quantities import EFFORT_SHARES
-from kinode.multibody.coupled_friction import Friction
-from kinode.multibody.given import Given
-from kinode.multibody.kinematics import Kinematics
 from kinode.multibody.link_steps import Spatial
 from kinode.structure.tree import WORLD
 
 if TYPE_CHECKING:
+    from kinode.multibody.coupled_friction import Friction
     from kinode.multibody.network_condensation import Condensed
+    from kinode.multibody.snapshot import Snapshot
 
 
 class Loads:
-    """Loads and efforts of an instant; elements are evaluated in ``scene``.
+    """Loads and efforts of an instant."""
 
-    ``find_condensed`` gives the network whose efforts are included here: None if there is none, or if the formulation
-    treats the flows of the network as unknowns.
-    """
+    def __init__(self, instant: Snapshot) -> None:
+        self.scene, self.kinematics = instant, instant.kinematics
+        self.system, self.topology, self.given = instant.system, instant.topology, instant.given
 
-    def __init__(
-        self,
-        kinematics: Kinematics,
-        scene: Scene,
-        given: Given,
-        friction: Friction,
-        find_condensed: Callable[[], Condensed | None],
-    ) -> None:
-        self.kinematics, self.system, self.topology = kinematics, kinematics.system, kinematics.topology
-        self.scene, self.given, self.friction = scene, given, friction
-        self._find_condensed = find_condensed
+    @property
+    def friction(self) -> Friction:
+        """Sliding friction."""
+        return self.scene.friction
 
     @cached_property
     def condensed(self) -> Condensed | None:
-        """The network at this instant, condensed to efforts on joints and inertia."""
-        return self._find_condensed()
+        """The network whose efforts are included; None if the formulation treats its flows as unknowns."""
+        return self.scene.condensed if self.scene.formulation.condenses else None
 
     # -- on bodies ---------------------------------------------------------------------------------
     @cached_property
@@ -116,9 +104,8 @@ class Loads:
     def cut_efforts(self, name: str) -> list[Load]:
         """The efforts of a cut joint, as loads on its two bodies."""
         kinematics, joint = self.kinematics, self.system.joints[name]
-        laws = (joint.effort, joint.stiffness, joint.damping, joint.friction, joint.ends)
         unlocked = name not in self.given.lock_efforts
-        if all(x is None for x in laws) and unlocked and self.outer_effort(name) is None:
+        if not joint.effects and unlocked and self.outer_effort(name) is None:
             return []
         _, M, _ = kinematics.cut_pose(name)
         tau = self.own_effort(name)
@@ -132,30 +119,9 @@ class Loads:
 
         The locking efforts of rigid stops and sticking friction follow from the motion; they are not included.
         """
-        joint, resolve = self.system.joints[name], self.scene.resolve
-        q, u, _ = self.kinematics.joint_state(name)
-        zero = np.zeros(joint.n_u)
-        shares = dict.fromkeys(EFFORT_SHARES, zero)
-        if joint.effort is not None:
-            shares["drive"] = tidy([resolve(x) for x in joint.effort])
-        if joint.stiffness is not None:
-            neutral = zero if joint.neutral is None else tidy([resolve(x) for x in joint.neutral])
-            shares["spring"] = -tidy([resolve(k) for k in joint.stiffness]) * (q - neutral)
-        if joint.damping is not None:
-            shares["damping"] = -tidy([resolve(d) for d in joint.damping]) * u
-        if joint.friction is not None:
-            shares["friction"] = friction.get(name, zero)
-        if joint.ends is not None:
-            shares["stop"] = tidy([self.stop_effort(joint)])
-        return shares
-
-    def stop_effort(self, joint: Joint) -> Scalar:
-        """The effort of a compliant end stop along a joint; zero for a rigid one."""
-        assert joint.ends is not None
-        if joint.ends.rigid:
-            return 0.0
-        q, u, _ = self.kinematics.joint_state(joint.name)
-        return Range(joint, self.scene.resolve, q, u, self.scene.discrete_states(joint.name)[STOP]).effort()
+        joint = self.system.joints[name]
+        own = {effect.share: effect.effort(joint, self.scene, friction) for effect in joint.effects}
+        return {**dict.fromkeys(EFFORT_SHARES, np.zeros(joint.n_u)), **own}
 
     def own_effort(self, name: str) -> Array:
         """The sum of the model's own efforts along a joint; of locking efforts, the given ones alone."""

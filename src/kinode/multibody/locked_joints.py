@@ -9,28 +9,27 @@ In a tree whose locks act on one joint each, articulated bodies do the same with
 residual of the axis is h.  Locks may be redundant: two brakes on one shaft, two hinges of a four-bar.  The pivot of the
 last of them is then rounding alone, and its effort is (almost) zero.  If it contradicts the others, as at a dead
 center, its effort exceeds every limit and its mode ends.  The effort of several locks of one joint is distributed
-afterwards (model/base/stick_slip.py), so that none ends its mode while another could still take more.
+afterwards (model/base/contact.py), so that none ends its mode while another could still take more.
 
 ``LockRows`` are the equations, which do not depend on efforts; ``Locking`` are the locking efforts.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from functools import cached_property
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from kinode.algebra.scalars import Array, Scalar, absolute, less, less_equal, tidy, where
 from kinode.algebra.sparse_ldl import Row, Saddle
-from kinode.model.base.stick_slip import Lock
+from kinode.model.base.contact import Lock
 from kinode.multibody import loop_constraints
 from kinode.multibody.loop_statics import SupportedJoint
 
 if TYPE_CHECKING:
-    from kinode.model.base.scene import Scene
-    from kinode.multibody.kinematics import Kinematics
+    from kinode.multibody.snapshot import Snapshot
 
 
 UNLIMITED = 1e30  # N or N*m: an effort beyond the limit of every lock
@@ -40,8 +39,8 @@ SPARE_FACTOR = 1.0 + 1e-6  # a lock can take more if its limit exceeds its effor
 class LockRows:
     """The locks of an instant, and their rows over the speeds of the state."""
 
-    def __init__(self, kinematics: Kinematics, scene: Scene) -> None:
-        self.kinematics, self.scene = kinematics, scene
+    def __init__(self, instant: Snapshot) -> None:
+        self.kinematics, self.scene = instant.kinematics, instant
 
     @cached_property
     def locks(self) -> list[Lock]:
@@ -147,26 +146,12 @@ class LockRows:
         return next((k for k, lock in enumerate(self.locks) if (lock.owner, lock.part) == (owner, part)), None)
 
 
-class LockedMotion(Protocol):
-    """What locks need of the motion."""
-
-    @property
-    def mass_rows(self) -> list[Row]:
-        """The rows of the mass matrix."""
-        ...
-
-    @property
-    def lock_multipliers(self) -> Array:
-        """The locking effort of each lock, as the equations give it; zero if the lock is not active."""
-        ...
-
-
 class Locking:
     """The locking efforts of an instant."""
 
-    def __init__(self, lock_rows: LockRows, motion: LockedMotion, friction_limit: Callable[[str], Scalar]) -> None:
-        self.lock_rows, self.kinematics = lock_rows, lock_rows.kinematics
-        self.motion, self.friction_limit = motion, friction_limit
+    def __init__(self, instant: Snapshot) -> None:
+        self.lock_rows, self.kinematics = instant.lock_rows, instant.kinematics
+        self.motion, self.friction = instant.motion, instant.friction
 
     @property
     def locks(self) -> list[Lock]:
@@ -209,7 +194,7 @@ class Locking:
             if i != k:
                 lock, effort = self.locks[i], self.efforts[i]
                 beyond = where(less(effort, 0.0), -UNLIMITED, UNLIMITED)
-                most = self.friction_limit(lock.owner) if lock.takes is None else absolute(lock.takes(beyond))
+                most = self.friction.limit(lock.owner) if lock.takes is None else absolute(lock.takes(beyond))
                 free = free * (1.0 - lock.stuck * less(SPARE_FACTOR * absolute(effort), most))
         return 1.0 - free
 

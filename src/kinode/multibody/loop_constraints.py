@@ -257,11 +257,7 @@ def freedoms_of(kinematics: Kinematics, constraint: LoopConstraint) -> list[tupl
 
 def carriers_of(kinematics: Kinematics, frame: Frame) -> set[int]:
     """The nodes of the tree between the world and a frame."""
-    carriers, node = set(), kinematics.tree.node_of[frame.body]
-    while node != WORLD:
-        carriers.add(node)
-        node = kinematics.tree.nodes[node].parent
-    return carriers
+    return set(kinematics.tree.path(kinematics.tree.node_of[frame.body]))
 
 
 def freedom_rates(kinematics: Kinematics, i: int, k: int, ratio: Scalar) -> MotionRates:

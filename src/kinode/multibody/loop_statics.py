@@ -16,9 +16,8 @@ The inertia of a body can be added to the loads (d'Alembert); this adds the body
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from functools import cached_property
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -30,17 +29,16 @@ from kinode.model.base.element import Load
 from kinode.model.base.frames import Frame
 from kinode.model.constraints.constraint import Constraint
 from kinode.model.constraints.gear_coupling import CoordinateCoupling
-from kinode.multibody import loop_constraints, recursive_dynamics
+from kinode.multibody import loop_constraints
 from kinode.multibody.link_steps import LinkKinematics, Spatial
+from kinode.multibody.recursive_dynamics import MovingTree
 from kinode.structure.topology import Topology
 
 if TYPE_CHECKING:
     from kinode.model.base.scene import SlidingScene
     from kinode.multibody.constraint_scenes import LoopScene
-    from kinode.multibody.joint_efforts import JointEfforts
     from kinode.multibody.kinematics import Kinematics
-    from kinode.multibody.loads import Loads
-    from kinode.multibody.motion import Motion
+    from kinode.multibody.snapshot import Snapshot
 
 
 Freedom = tuple[str, int]  # a joint and the number of one of its freedoms
@@ -74,9 +72,9 @@ def _joints_between(topology: Topology, constraint: Constraint) -> set[str]:
         loop_of = {cut.joint.name: cut.loop for cut in topology.cuts}
         return {name for joint in constraint.joints().values() for name in (joint, *loop_of.get(joint, ()))}
     fields = constraint.specs().values()
-    bodies = {getattr(constraint, field.name).body for field, spec in fields if spec.shape == "frame"}
-    carriers = [topology.carriers(body) for body in bodies]
-    return set[str]().union(*carriers) - set[str].intersection(*carriers)
+    return topology.joints_between(
+        {getattr(constraint, field.name).body for field, spec in fields if spec.shape == "frame"}
+    )
 
 
 def _leader(topology: Topology, name: str) -> str:
@@ -123,34 +121,14 @@ class SupportedJoint:
         return loop_constraints.find_dependencies(kinematics, self)
 
 
-class LoadedTree(Protocol):
-    """An instant on one tree of links: kinematics, loads, motion, efforts along joints."""
-
-    @property
-    def kinematics(self) -> Kinematics: ...
-
-    @property
-    def loads(self) -> Loads: ...
-
-    @property
-    def motion(self) -> Motion: ...
-
-    @property
-    def efforts(self) -> JointEfforts: ...
-
-
 class Statics:
     """The static equilibrium of an instant, with the freedoms ``support`` supported.
 
-    ``full`` gives the same instant with every body a link of its own.  If ``moving`` names a body, its inertia is added
-    to the loads.
+    If ``moving`` names a body, its inertia is added to the loads.
     """
 
-    def __init__(
-        self, instant: LoadedTree, full: Callable[[], LoadedTree], support: Support, moving: str | None = None
-    ) -> None:
-        self.instant, self.kinematics, self._full = instant, instant.kinematics, full
-        self.moving = moving
+    def __init__(self, instant: Snapshot, support: Support, moving: str | None = None) -> None:
+        self.instant, self.kinematics, self.moving = instant, instant.kinematics, moving
         self.closed = support is not None
         self.support = support = support or ()
         topology = self.kinematics.topology
@@ -182,7 +160,7 @@ class Statics:
 
     @property
     def _inertia(self) -> list[Load]:
-        return [] if self.moving is None else [self._full().motion.inertia_load(self.moving)]
+        return [] if self.moving is None else [self.instant.full.motion.inertia_load(self.moving)]
 
     @cached_property
     def _solution(self) -> tuple[Array, Scalar]:
@@ -235,12 +213,12 @@ class Statics:
     @cached_property
     def link_wrenches(self) -> list[Spatial]:
         """The wrench of each joint of the full tree on its link, about the link's origin, in link axes."""
-        full = self._full()
+        full = self.instant.full
         return _wrenches(full, [*full.loads.applied_loads, *self._inertia, *self.loads])
 
     def joint_effort(self, name: str) -> Array:
         """The effort along the freedoms of a joint of the tree, supported or not."""
-        full = self._full().kinematics
+        full = self.instant.full.kinematics
         i = full.node_named[name]
         effort: Array = full.link_kinematics[i].S.T @ np.concatenate(self.link_wrenches[i])
         return effort
@@ -257,10 +235,10 @@ class Statics:
         return passed
 
 
-def _wrenches(instant: LoadedTree, loads: list[Load]) -> list[Spatial]:
+def _wrenches(instant: Snapshot, loads: list[Load]) -> list[Spatial]:
     """Joint wrenches that balance gravity and loads on bodies, with all links at rest."""
     kinematics = instant.kinematics
     links_at_rest = [LinkKinematics(link.X, link.S, ZERO3, ZERO3, ZERO3) for link in kinematics.link_kinematics]
     A = [(X.R.T @ kinematics.base[0], X.R.T @ kinematics.base[1]) for X in kinematics.link_poses]
     link_loads = instant.loads.sum_on_links(loads)
-    return recursive_dynamics.inverse_dynamics(kinematics.tree.nodes, kinematics.geometry, links_at_rest, A, link_loads)
+    return MovingTree(kinematics.tree, kinematics.geometry, links_at_rest).inverse_dynamics(A, link_loads)

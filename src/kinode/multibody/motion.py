@@ -14,8 +14,7 @@ for each gear.  Locked joints, and the inertia that networks add to a freedom, l
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Sequence
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, ClassVar
 
@@ -27,38 +26,17 @@ from kinode.algebra.spatial import ZERO3, cross, solve_spd
 from kinode.model.base.element import Load
 from kinode.model.base.frames import Frame
 from kinode.model.system import joint_frame
-from kinode.multibody import link_steps, loop_constraints, recursive_dynamics
+from kinode.multibody import link_steps, loop_constraints
 from kinode.multibody.coupled_friction import FrictionSolution, solve_friction
-from kinode.multibody.given import Given
 from kinode.multibody.kinematics import Kinematics
 from kinode.multibody.link_steps import Spatial
-from kinode.multibody.loads import Loads
 from kinode.multibody.locked_joints import LockRows
-from kinode.multibody.recursive_dynamics import GearedPair, geared_dynamics
+from kinode.multibody.recursive_dynamics import GearedPair
 from kinode.structure.state_layout import EMPTY
 from kinode.structure.tree import WORLD
 
 if TYPE_CHECKING:
     from kinode.multibody.snapshot import Snapshot
-
-
-@dataclass(frozen=True, eq=False)
-class MotionProblem:
-    """What a formulation solves: kinematics, loads, locks and given values of an instant.
-
-    ``with_friction`` and ``again`` make the same instant with other friction, or with other given values.
-    ``own_motion`` returns the instant with the model's own accelerations, if accelerations in loops are given.
-    ``matrix`` is that of another instant which differs in efforts alone, or None.
-    """
-
-    kinematics: Kinematics
-    loads: Loads
-    locks: LockRows
-    given: Given
-    with_friction: Callable[[Mapping[str, Array]], Snapshot]
-    again: Callable[[Given], Snapshot]
-    own_motion: Callable[[], Snapshot | None]
-    matrix: EquationMatrix | None = None
 
 
 class EquationMatrix:
@@ -80,11 +58,11 @@ class Motion(ABC):
     articulated: ClassVar[bool] = False  # locked joints are part of the recursion; its residuals are their efforts
     sweeps_full_tree: ClassVar[bool] = False  # the full tree is solved on its own, not from these accelerations
 
-    def __init__(self, problem: MotionProblem) -> None:
-        self.problem = problem
-        self.kinematics, self.loads, self.locks = problem.kinematics, problem.loads, problem.locks
-        self.given, self.topology = problem.given, problem.kinematics.topology
-        self.matrix = problem.matrix or EquationMatrix(lambda: self.mass_rows, self.kinematics, self.locks)
+    def __init__(self, instant: Snapshot) -> None:
+        self.instant, self.kinematics = instant, instant.kinematics
+        self.loads, self.locks = instant.loads, instant.lock_rows
+        self.given, self.topology = instant.given, instant.topology
+        self.matrix = instant.shared.matrix or EquationMatrix(lambda: self.mass_rows, self.kinematics, self.locks)
         self._solving = False
 
     # -- equations ---------------------------------------------------------------------------------
@@ -130,9 +108,8 @@ class Motion(ABC):
 
     def scatter(self, u_dot: Array) -> tuple[list[Array], list[Spatial]]:
         """Accelerations of node joints and links from those of the state."""
-        k = self.kinematics
-        joints = k.scatter(u_dot)
-        return joints, recursive_dynamics.accelerate_tree(k.tree.nodes, k.geometry, k.link_kinematics, joints, k.base)
+        joints = self.kinematics.scatter(u_dot)
+        return joints, self.kinematics.moving_tree.accelerations(joints, self.kinematics.base)
 
     @property
     def solving(self) -> bool:
@@ -199,10 +176,7 @@ class Motion(ABC):
 
     def inverse_dynamics(self, links: Sequence[Spatial]) -> list[Spatial]:
         """The same for given accelerations of links."""
-        k = self.kinematics
-        return recursive_dynamics.inverse_dynamics(
-            k.tree.nodes, k.geometry, k.link_kinematics, links, self.loads.link_loads
-        )
+        return self.kinematics.moving_tree.inverse_dynamics(links, self.loads.link_loads)
 
     def efforts_beyond(self, wrenches: Sequence[Spatial]) -> Array:
         """Efforts, added to the model's own, for which joints exert given wrenches on their links: S'W - tau."""
@@ -252,7 +226,7 @@ class Motion(ABC):
 
     def solve_friction(self) -> FrictionSolution:
         """Sliding friction, solved together with the reactions that it depends on."""
-        return solve_friction(self.kinematics, self.problem.with_friction)
+        return solve_friction(self.instant)
 
 
 def along(S: Array, wrench: Spatial) -> Array:
@@ -302,16 +276,14 @@ class RecursiveMotion(Motion):
         prescribed = [known for _, _, known in k.node_states]
         armature = None if network is None else network.armature
         if self.has_articulated_gears:
-            return geared_dynamics(
-                k.tree.nodes, k.geometry, k.link_kinematics, loads.efforts, loads.link_loads, k.base, prescribed,
-                self._gears, armature,
-            )  # fmt: skip
+            return k.moving_tree.geared_dynamics(
+                loads.efforts, loads.link_loads, k.base, prescribed, self._gears, armature
+            )
         if self.topology.couplings or (network is not None and network.couples):
             return self.scatter(solve_spd(self.mass_matrix, self.bias_effort))
-        return recursive_dynamics.forward_dynamics(
-            k.tree.nodes, k.geometry, k.link_kinematics, loads.efforts, loads.link_loads, k.base, prescribed,
-            self.locks.free, armature,
-        )  # fmt: skip
+        return k.moving_tree.forward_dynamics(
+            loads.efforts, loads.link_loads, k.base, prescribed, self.locks.free, armature
+        )
 
     @cached_property
     def has_articulated_gears(self) -> bool:

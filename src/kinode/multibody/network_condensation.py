@@ -14,22 +14,20 @@ a ``SolvingScene`` meanwhile.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple, cast
 
 import numpy as np
 
 from kinode.algebra.affine import Affine, NonlinearError, constant_and_terms, form
 from kinode.algebra.elimination import SingularError, solve
 from kinode.algebra.scalars import Array, Scalar, is_number, tidy
-from kinode.algebra.spatial import Pose
 from kinode.errors import LawError, ModelError
 from kinode.expressions.equation_parser import split_rate
 from kinode.expressions.syntax_tree import Expression
 from kinode.model.base.fields import Value
-from kinode.model.base.frames import Frame
-from kinode.model.base.scene import Scene, Solid
+from kinode.model.base.scene import Scene
 from kinode.model.quantities import find_quantity
 from kinode.structure import network_errors
 from kinode.structure.network_blocks import Network
@@ -45,7 +43,6 @@ class SolvingScene:
     def __init__(self, condensed: Condensed) -> None:
         self.condensed, self.scene, self.system = condensed, condensed.scene, condensed.kinematics.system
 
-    # -- laws, in forms ----------------------------------------------------------------------------
     def law(self, value: Value, /) -> Scalar:
         """A law with the network's variables."""
         if not isinstance(value, Expression):
@@ -65,81 +62,12 @@ class SolvingScene:
         quantity = find_quantity(self.system, name)
         if quantity.sort != "element":
             return self.scene.lookup(quantity.text)
-        value = self.system.elements[quantity.owner].quantity(quantity.quantity, self)
+        value = self.system.elements[quantity.owner].quantity(quantity.quantity, cast("Scene", self))
         return value if quantity.part is None else value[quantity.part]
 
-    # -- the instant -------------------------------------------------------------------------------
-    @property
-    def t(self) -> Scalar:
-        return self.scene.t
-
-    @property
-    def u(self) -> Array:
-        return self.scene.u
-
-    @property
-    def z(self) -> Array:
-        return self.scene.z
-
-    @property
-    def gravity(self) -> Array:
-        return self.scene.gravity
-
-    @property
-    def solids(self) -> Sequence[Solid]:
-        return self.scene.solids
-
-    @property
-    def network_rates(self) -> Mapping[str, str]:
-        return self.scene.network_rates
-
-    def timely(self, laws: Sequence[Value], order: int) -> list[Array]:
-        return self.scene.timely(laws, order)
-
-    def pose(self, frame: Frame, /) -> Pose:
-        return self.scene.pose(frame)
-
-    def velocity(self, frame: Frame, /) -> tuple[Array, Array]:
-        return self.scene.velocity(frame)
-
-    def acceleration(self, frame: Frame, /) -> tuple[Array, Array]:
-        return self.scene.acceleration(frame)
-
-    def other_states(self, name: str, /) -> Array:
-        return self.scene.other_states(name)
-
-    def discrete_states(self, name: str, /) -> Mapping[str, Scalar]:
-        return self.scene.discrete_states(name)
-
-    def joint_state(self, name: str, /) -> tuple[Array, Array, Array | None]:
-        return self.scene.joint_state(name)
-
-    def joint_rate(self, name: str, /) -> Array:
-        return self.scene.joint_rate(name)
-
-    def joint_acceleration(self, name: str, /) -> Array:
-        return self.scene.joint_acceleration(name)
-
-    def friction_limit(self, name: str, /) -> Scalar:
-        return self.scene.friction_limit(name)
-
-    def held_effort(self, owner: str, part: str, /) -> Scalar:
-        return self.scene.held_effort(owner, part)
-
-    def held_beside(self, owner: str, part: str, /) -> Scalar:
-        return self.scene.held_beside(owner, part)
-
-    def lock_response(self, owner: str, part: str, /) -> Scalar:
-        return self.scene.lock_response(owner, part)
-
-    def stopped(self, owner: str, part: str, /) -> Array:
-        return self.scene.stopped(owner, part)
-
-    def struck(self, owner: str, part: str, restitution: Scalar, /) -> Array:
-        return self.scene.struck(owner, part, restitution)
-
-    def shifted(self, state: str, by: Scalar, /) -> Scene:
-        return self.scene.shifted(state, by)
+    def __getattr__(self, name: str) -> Any:
+        """All others are those of the instant."""
+        return getattr(self.scene, name)
 
 
 class StateAcceleration(NamedTuple):

@@ -6,7 +6,6 @@ substituted.
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -16,23 +15,15 @@ from kinode.algebra.scalars import Array, Scalar, tidy
 from kinode.errors import LawError
 
 if TYPE_CHECKING:
-    from kinode.multibody.kinematics import Kinematics
-    from kinode.multibody.motion import Motion
-    from kinode.multibody.network_condensation import Condensed
+    from kinode.multibody.snapshot import Snapshot
 
 
 class NetworkMotion:
-    """The network of an instant at its accelerations; ``joint_acceleration`` gives that of any joint."""
+    """The network of an instant at its accelerations."""
 
-    def __init__(
-        self,
-        kinematics: Kinematics,
-        condensed: Condensed | None,
-        motion: Motion,
-        joint_acceleration: Callable[[str], Array],
-    ) -> None:
-        self.kinematics, self.condensed, self.motion = kinematics, condensed, motion
-        self._joint_acceleration = joint_acceleration
+    def __init__(self, instant: Snapshot) -> None:
+        self.instant, self.kinematics = instant, instant.kinematics
+        self.condensed, self.motion = instant.condensed, instant.motion
 
     def effort_on(self, name: str) -> Array:
         """The effort of network components along a joint, with that of the inertia that they add."""
@@ -74,4 +65,4 @@ class NetworkMotion:
         if isinstance(unknown, StateAcceleration):
             return u_dot[unknown.speed]
         assert isinstance(unknown, CutJointAcceleration)
-        return self._joint_acceleration(unknown.joint)[unknown.coordinate]
+        return self.instant.joint_acceleration(unknown.joint)[unknown.coordinate]

@@ -32,14 +32,7 @@ def find_causes(topology: Topology) -> tuple[str, ...]:
     """The names of all causes of a change of energy, in the order of ``powers``: joints, elements, constraints."""
     causes = []
     for name, joint in topology.system.joints.items():
-        if joint.driven or joint.effort is not None:
-            causes.append(f"{name}.drive")
-        if joint.damping is not None:
-            causes.append(f"{name}.damping")
-        if joint.friction is not None:
-            causes.append(f"{name}.friction")
-        if joint.ends is not None:
-            causes.append(f"{name}.stop")
+        causes += [f"{name}.{effect.share}" for effect in joint.effects if not effect.stores]
     causes += [name for name, element in topology.system.elements.items() if not element.conservative]
     causes += find_outlets(topology.system)
     return (*causes, *(c.name for c in topology.constraints if c.depends_on_time))

@@ -105,10 +105,7 @@ def find_carried(topology: Topology, joint: str) -> tuple[tuple[str, ...], Frame
             message = f"it is part of the loop that {cut.joint.name} closes: it carries no bodies of its own"
             raise ModelError(message, component=joint)
     top = next(node for node in topology.full.nodes if node.joint.name == joint)
-    carried = {top.index}
-    for node in topology.full.nodes[top.index + 1 :]:
-        if node.parent in carried:
-            carried.add(node.index)
+    carried = topology.full.beyond(top.index)
     bodies = tuple(body for body in topology.system.bodies if topology.full.node_of[body] in carried)
     return bodies, joint_frame(top.joint, "parent" if top.reversed else "child")
 

@@ -18,7 +18,8 @@ brings a state back onto its constraints, and so removes the drift of rounding a
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+import warnings
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -27,15 +28,18 @@ import numpy as np
 
 from kinode.algebra.scalars import Array, Scalar, tidy
 from kinode.algebra.sparse_ldl import Row, Saddle
-from kinode.model.base.frames import Frame
+from kinode.algebra.spatial import Pose, cross
+from kinode.model.base.fields import Value
+from kinode.model.base.frames import Frame, Resolve
+from kinode.model.base.observers.moving_frames import needs_jerk
+from kinode.model.base.scene import Solid
 from kinode.model.constraints.constraint import POSITIONS
 from kinode.model.network.domain import ENERGIES
 from kinode.model.quantities import QuantityName, find_quantity
 from kinode.multibody import loop_constraints
-from kinode.multibody.coupled_friction import Friction, FrictionSolution
-from kinode.multibody.given import Given
+from kinode.multibody.coupled_friction import Friction
+from kinode.multibody.given import Given, JointState
 from kinode.multibody.instant_reactions import Reactions
-from kinode.multibody.instant_scene import InstantScene
 from kinode.multibody.joint_efforts import JointEfforts
 from kinode.multibody.kinematics import Kinematics
 from kinode.multibody.laws import Laws
@@ -43,8 +47,8 @@ from kinode.multibody.link_steps import Spatial
 from kinode.multibody.loads import Loads
 from kinode.multibody.locked_joints import Locking, LockRows
 from kinode.multibody.loop_constraints import Constraints
-from kinode.multibody.loop_statics import LoadedTree, Statics, Support
-from kinode.multibody.motion import EquationMatrix, Motion, MotionProblem, RecursiveMotion
+from kinode.multibody.loop_statics import Statics, Support
+from kinode.multibody.motion import EquationMatrix, Motion, RecursiveMotion
 from kinode.multibody.network_motion import NetworkMotion
 from kinode.multibody.quantity_values import VALUES, unit_wrenches
 from kinode.structure.state_layout import EvaluationPoint
@@ -52,6 +56,7 @@ from kinode.structure.topology import Topology, has_friction
 from kinode.structure.tree import Tree
 
 if TYPE_CHECKING:
+    from kinode.model.system import System
     from kinode.multibody.network_condensation import Condensed
 
 
@@ -66,9 +71,9 @@ class Composition:
     whole_tree: bool = False
     condenses: bool = True
     kinematics: Callable[[Topology, Tree, EvaluationPoint, Laws, Given], Kinematics] = Kinematics
-    motion: Callable[[MotionProblem], Motion] = RecursiveMotion
-    network: Callable[[Kinematics, Condensed | None, Motion, Callable[[str], Array]], NetworkMotion] = NetworkMotion
-    reactions: Callable[[LoadedTree, Callable[[], LoadedTree]], Reactions] = Reactions
+    motion: Callable[[Snapshot], Motion] = RecursiveMotion
+    network: Callable[[Snapshot], NetworkMotion] = NetworkMotion
+    reactions: Callable[[Snapshot], Reactions] = Reactions
 
 
 RECURSIVE = Composition()
@@ -85,8 +90,8 @@ class Shared(NamedTuple):
 NOT_SHARED = Shared()
 
 
-class Snapshot(InstantScene):
-    """One instant of a system, in the scalar type of its point.
+class Snapshot:
+    """One instant of a system, in the scalar type of its point: the ``Scene`` in which components are evaluated.
 
     Parameters
     ----------
@@ -122,16 +127,25 @@ class Snapshot(InstantScene):
     ) -> None:
         if given is None:
             given = Given(effort=effort, wrenches=wrenches or {}, u_dot=u_dot, friction=friction)
-        super().__init__(topology, point, given, Laws(topology, point, self.quantity))
-        self.formulation, self._full_tree, self._shared = formulation, full or formulation.whole_tree, shared
+        self.topology, self.point, self.given = topology, point, given
+        self.system: System = topology.system
+        self.t: Scalar = point.t
+        self.q, self.u, self.z = point.q, point.u, point.z
+        self.p, self.inputs = point.p, point.inputs
+        self.laws = Laws(topology, point, self.quantity)
+        self.resolve: Resolve = self.laws.resolve
+        self.law: Resolve = self.laws.resolve
+        self.lookup: Callable[[str], Scalar] = self.laws.lookup
+        self.formulation, self.shared = formulation, shared
+        self._full_tree = full or formulation.whole_tree
         self._quantities: dict[str, Any] = {}
 
     # -- parts -------------------------------------------------------------------------------------
     @cached_property
     def kinematics(self) -> Kinematics:
         """Positions, velocities, inertia."""
-        if self._shared.kinematics is not None:
-            return self._shared.kinematics
+        if self.shared.kinematics is not None:
+            return self.shared.kinematics
         tree = self.topology.full if self._full_tree else self.topology.tree
         return self.formulation.kinematics(self.topology, tree, self.point, self.laws, self.given)
 
@@ -143,8 +157,8 @@ class Snapshot(InstantScene):
     @cached_property
     def condensed(self) -> Condensed | None:
         """The condensed network at this instant; None if the system has none."""
-        if self._shared.find_condensed is not None:
-            return self._shared.find_condensed()
+        if self.shared.find_condensed is not None:
+            return self.shared.find_condensed()
         network = self.topology.network
         if network is None:
             return None
@@ -155,56 +169,42 @@ class Snapshot(InstantScene):
     @cached_property
     def friction(self) -> Friction:
         """Sliding friction."""
-        return Friction(self.given, lambda: self.own_motion, self._solve_friction)
-
-    def _solve_friction(self) -> FrictionSolution:
-        return self.motion.solve_friction()
+        return Friction(self)
 
     @cached_property
     def loads(self) -> Loads:
         """Loads on bodies and efforts along joints."""
-        return Loads(self.kinematics, self, self.given, self.friction, self._find_network_loads)
-
-    def _find_network_loads(self) -> Condensed | None:
-        return self.condensed if self.formulation.condenses else None
+        return Loads(self)
 
     @cached_property
     def lock_rows(self) -> LockRows:
         """The locks of joints."""
-        return LockRows(self.kinematics, self)
+        return LockRows(self)
 
     @cached_property
     def motion(self) -> Motion:
         """Accelerations, and the forces that they need."""
-        return self.formulation.motion(
-            MotionProblem(
-                self.kinematics, self.loads, self.lock_rows, self.given, self.with_friction, self.again,
-                lambda: self.own_motion, self._shared.matrix,
-            )
-        )  # fmt: skip
+        return self.formulation.motion(self)
 
     @cached_property
     def locking(self) -> Locking:
         """Locking efforts."""
-        return Locking(self.lock_rows, self.motion, self.friction.limit)
+        return Locking(self)
 
     @cached_property
     def network(self) -> NetworkMotion:
         """Networks at these accelerations."""
-        return self.formulation.network(self.kinematics, self.condensed, self.motion, self.joint_acceleration)
+        return self.formulation.network(self)
 
     @cached_property
     def reactions(self) -> Reactions:
         """Wrenches of joints."""
-        return self.formulation.reactions(self, lambda: self.full)
+        return self.formulation.reactions(self)
 
     @cached_property
     def efforts(self) -> JointEfforts:
         """Efforts along joints, by share."""
-        return JointEfforts(
-            self.loads, self.network, self.reactions, lambda: self.friction_efforts, self.held_effort,
-            lambda: self.lock_rows.locks,
-        )  # fmt: skip
+        return JointEfforts(self)
 
     # -- other instants ----------------------------------------------------------------------------
     def at(self, point: EvaluationPoint) -> Snapshot:
@@ -258,6 +258,84 @@ class Snapshot(InstantScene):
             self.topology, self.point, given=given, full=True, formulation=self.formulation,
             shared=Shared(self.kinematics.full),
         )  # fmt: skip
+
+    # -- laws and states ---------------------------------------------------------------------------
+    @cached_property
+    def network_rates(self) -> Mapping[str, str]:
+        """The states of networks that are time derivatives of others: name and unit, in the order of z."""
+        network = self.topology.network
+        states = () if network is None else network.states
+        units = {f"{state.owner}.{state.name}": state.unit for state in states if state.order == 1}
+        return {c.name: units[c.name] for c in self.topology.coordinates if c.role == "z" and c.name in units}
+
+    def timely(self, laws: Sequence[Value], order: int) -> list[Array]:
+        """Expressions of time, with their derivatives up to an order."""
+        return self.laws.timely(laws, order)
+
+    def other_states(self, name: str, /) -> Array:
+        """The entries of z that belong to a component."""
+        return self.kinematics.other_states(name)
+
+    def discrete_states(self, name: str, /) -> Mapping[str, Scalar]:
+        """The discrete states of a component, by name."""
+        return self.kinematics.discrete_states(name)
+
+    def held(self, name: str, /) -> Mapping[str, Scalar]:
+        """``discrete_states`` as version 0.1 called it, for plug-ins in its words."""
+        warnings.warn("scene.held is now called scene.discrete_states", FutureWarning, stacklevel=2)
+        return self.discrete_states(name)
+
+    def joint_state(self, name: str, /) -> JointState:
+        """q, u of a joint, and u_dot where it is prescribed."""
+        return self.kinematics.joint_state(name)
+
+    def joint_rate(self, name: str, /) -> Array:
+        """Rate of a joint's coordinates."""
+        return self.kinematics.joint_rate(name)
+
+    def joint_acceleration(self, name: str, /) -> Array:
+        """u_dot of a joint of the tree, or of a cut joint."""
+        return self.motion.joint_acceleration(name)
+
+    def shifted(self, state: str, by: Scalar, /) -> Snapshot:
+        """The same instant with one of the other states, by name, increased."""
+        z = self.z.copy()
+        index = next(c.index for c in self.topology.coordinates if c.role == "z" and c.name == state)
+        z[index] = z[index] + by
+        return self.at(self.point.replaced(z=z))
+
+    # -- frames ------------------------------------------------------------------------------------
+    def pose(self, frame: Frame, /) -> Pose:
+        """X_WF."""
+        return self.kinematics.pose(frame)
+
+    def velocity(self, frame: Frame, /) -> tuple[Array, Array]:
+        """Angular velocity and velocity of a frame's origin, in world axes."""
+        observer = self.system.frames.get(frame.body)
+        if observer is None or not needs_jerk(self.system, frame):
+            return self.kinematics.velocity(frame)
+        w, v = observer.velocity(self)
+        return w, v + cross(w, self.pose(frame).p - observer.pose(self).p)
+
+    def acceleration(self, frame: Frame, /) -> tuple[Array, Array]:
+        """Angular acceleration and acceleration of a frame's origin, in world axes."""
+        observer = self.system.frames.get(frame.body)
+        if observer is None:
+            return self.motion.body_acceleration(frame)
+        (w, _), (eps, a), arm = observer.velocity(self), observer.acceleration(self), self.pose(frame).p
+        arm = arm - observer.pose(self).p
+        return eps, a + cross(eps, arm) + cross(w, cross(w, arm))
+
+    # -- bodies -----------------------------------------------------------------------------------
+    @property
+    def gravity(self) -> Array:
+        """The acceleration of free fall, in world axes."""
+        return self.kinematics.gravity
+
+    @property
+    def solids(self) -> Sequence[Solid]:
+        """Every body with its mass and its inertia about its mass center."""
+        return self.kinematics.solids
 
     # -- by name -----------------------------------------------------------------------------------
     def quantity(self, name: str | QuantityName) -> Any:
@@ -352,6 +430,32 @@ class Snapshot(InstantScene):
         return {kind: mechanical.get(kind, 0.0) + self.network.energy(kind) for kind in ENERGIES}
 
     # -- friction and locked joints ----------------------------------------------------------------
+    def friction_limit(self, name: str, /) -> Scalar:
+        """The largest locking effort of a joint's friction."""
+        return self.friction.limit(name)
+
+    def held_effort(self, owner: str, part: str, /) -> Scalar:
+        """The locking effort of a lock; zero if accelerations are given."""
+        if self.own_motion is not None:
+            return self.own_motion.held_effort(owner, part)
+        return 0.0 if self.given.u_dot is not None else self.locking.effort_of(owner, part)
+
+    def held_beside(self, owner: str, part: str, /) -> Scalar:
+        """1 while another active lock of the same joint could take more, else 0."""
+        return self.locking.beside(owner, part)
+
+    def lock_response(self, owner: str, part: str, /) -> Scalar:
+        """The acceleration of a lock's joints for a unit of its effort, by the diagonal of the mass matrix."""
+        return self.locking.response_of(owner, part)
+
+    def stopped(self, owner: str, part: str, /) -> Array:
+        """The speeds of the state when a lock becomes active."""
+        return self.locking.stopped(owner, part)
+
+    def struck(self, owner: str, part: str, restitution: Scalar, /) -> Array:
+        """The speeds of the state after an impact: that of a lock returns times the restitution."""
+        return self.locking.struck(owner, part, restitution)
+
     @cached_property
     def friction_efforts(self) -> Mapping[str, Array]:
         """Efforts of friction by joint, the locking efforts of sticking friction included."""

@@ -26,7 +26,7 @@ from kinode.formulations.absolute_kinematics import (
     trace_measurement,
     trace_rate,
 )
-from kinode.formulations.newton_euler import characteristic_length
+from kinode.formulations.reaction_uniqueness import characteristic_length
 from kinode.jit import compiler, kernel_call
 from kinode.jit.machine_code import Machine
 from kinode.jit.program import Block, Program

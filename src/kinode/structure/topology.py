@@ -6,7 +6,7 @@ which serves the reactions, each body is a node of its own.  The dynamics of loo
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -215,9 +215,7 @@ class Topology:
             if len(geared) == 2:
                 sides = find_sides(self.system, *geared)
                 bodies = [side.body for name in geared for side in (joints[name].a, joints[name].b)]
-                carriers = [self.carriers(body) for body in bodies]
-                between = set[str]().union(*carriers) - set[str].intersection(*carriers)
-                loaded |= between if sides is None else sides[2].keys()
+                loaded |= self.joints_between(bodies) if sides is None else sides[2].keys()
         return frozenset(loaded)
 
     def _joints_of_gears(self) -> Iterator[list[str]]:
@@ -233,11 +231,12 @@ class Topology:
 
     def carriers(self, body: str) -> set[str]:
         """The joints of the tree between the world and a body."""
-        node, carriers = self.full.node_of[body], set()
-        while node != WORLD:
-            carriers.add(self.full.nodes[node].joint.name)
-            node = self.full.nodes[node].parent
-        return carriers
+        return {self.full.nodes[i].joint.name for i in self.full.path(self.full.node_of[body])}
+
+    def joints_between(self, bodies: Iterable[str]) -> set[str]:
+        """The joints of the tree on the paths between some bodies."""
+        carriers = [self.carriers(body) for body in bodies]
+        return set[str]().union(*carriers) - set[str].intersection(*carriers)
 
     @cached_property
     def tied(self) -> frozenset[str]:

@@ -89,14 +89,32 @@ class Tree:
             node_of[body] = WORLD
         return node_of
 
+    @cached_property
+    def levels(self) -> list[list[TreeLink]]:
+        """The nodes by the number of joints between them and the world, outward."""
+        depths, levels = {WORLD: -1}, list[list[TreeLink]]()
+        for node in self.nodes:
+            depth = depths[node.index] = depths[node.parent] + 1
+            if depth == len(levels):
+                levels.append([])
+            levels[depth].append(node)
+        return levels
 
-def path_of(tree: Tree, node: int) -> list[int]:
-    """The nodes between a node, itself included, and the world, which is not."""
-    path = []
-    while node != WORLD:
-        path.append(node)
-        node = tree.nodes[node].parent
-    return path
+    def path(self, node: int) -> list[int]:
+        """The nodes between a node, itself included, and the world, which is not."""
+        path = []
+        while node != WORLD:
+            path.append(node)
+            node = self.nodes[node].parent
+        return path
+
+    def beyond(self, node: int) -> set[int]:
+        """The node and all that it carries."""
+        carried = {node}
+        for other in self.nodes[node + 1 :]:
+            if other.parent in carried:
+                carried.add(other.index)
+        return carried
 
 
 @dataclass(frozen=True, eq=False)

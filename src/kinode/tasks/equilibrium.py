@@ -35,8 +35,7 @@ from kinode.errors import ArgumentError, Error, ModelError, caller_depth
 from kinode.kernels.state import State
 from kinode.model.base.fields import short
 from kinode.model.joints.end_stops import passed_end
-from kinode.model.joints.joint import Joint
-from kinode.model.joints.joint_events import STOP
+from kinode.model.joints.joint import STOP, Joint
 from kinode.model.system import System
 from kinode.model.system_checks import find_steering
 from kinode.sheets.tables import Sheet, Shown, Table

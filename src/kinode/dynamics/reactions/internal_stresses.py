@@ -29,7 +29,6 @@ from kinode.dynamics.starts.dense_threads import one_thread
 from kinode.formulations.reaction_uniqueness import RANK_TOLERANCE, UNIQUE, JointConstants
 from kinode.kernels.derivatives.shared_quantities import find_effort_units, find_load_units
 from kinode.kernels.kernel_outputs import DIRECTION_FRAME, direction_sizes
-from kinode.structure.tree import path_of
 
 if TYPE_CHECKING:
     from kinode.structure.topology import Topology
@@ -90,7 +89,7 @@ class StressTables(DirectionTables):
         self.loops: list[dict[int, float]] = [{} for _ in system.joints]  # of each joint: loop -> sign of its wrench
         for c, name in enumerate(self.cuts):
             self.loops[self.number[name]][c] = 1.0
-            ends = [set(path_of(tree, tree.node_of[getattr(system.joints[name], side).body])) for side in "ab"]
+            ends = [set(tree.path(tree.node_of[getattr(system.joints[name], side).body])) for side in "ab"]
             for k in sorted(ends[0] ^ ends[1]):
                 node = tree.nodes[k]
                 sign = 1.0 if (k in ends[0]) != node.reversed else -1.0

@@ -40,7 +40,7 @@ from kinode.multibody.given import Given
 from kinode.multibody.loop_constraints import frame_bias
 from kinode.multibody.snapshot import Composition, Snapshot
 from kinode.structure.topology import Topology
-from kinode.structure.tree import Tree, path_of
+from kinode.structure.tree import Tree
 
 
 class RolledBuilder:
@@ -169,7 +169,7 @@ class RolledBuilder:
 
         position()
         self.loops.loaded |= {"X"}
-        carriers = path_of(topology.tree, topology.tree.node_of[frame.body])
+        carriers = topology.tree.path(topology.tree.node_of[frame.body])
         nodes = np.array([i for i in carriers if topology.tree.nodes[i].joint.name in topology.u_of], dtype=np.int64)
         views = {"frame_point": ("work", np.full(len(topology.tree.nodes), at))}
         sweeper = self._sweeper(self.loops, None)

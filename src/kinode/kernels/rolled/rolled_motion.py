@@ -22,7 +22,7 @@ from kinode.multibody.given import Given
 from kinode.multibody.kinematics import Kinematics, find_spring_energy
 from kinode.multibody.laws import Laws
 from kinode.multibody.link_steps import LinkKinematics, Spatial
-from kinode.multibody.motion import Motion, MotionProblem
+from kinode.multibody.motion import Motion
 from kinode.structure.state_layout import EvaluationPoint
 from kinode.structure.topology import Topology
 from kinode.structure.tree import Tree
@@ -141,11 +141,6 @@ class RolledMotion(Motion):
 
     sweeps_full_tree: ClassVar[bool] = True
     kinematics: RolledKinematics
-
-    def __init__(self, problem: MotionProblem) -> None:
-        super().__init__(problem)
-        assert isinstance(problem.kinematics, RolledKinematics)
-        self.kinematics = problem.kinematics
 
     @property
     def mass_rows(self) -> list[Row]:

@@ -21,11 +21,11 @@ from kinode.expressions.syntax_tree import Expression
 from kinode.expressions.units import DIMENSIONS
 
 if TYPE_CHECKING:
+    from kinode.model.base.contact import Lock
     from kinode.model.base.events import Root, Sampler
     from kinode.model.base.field_reader import Nested, Reader
     from kinode.model.base.kinds import Registry
     from kinode.model.base.scene import Scene, VelocityScene
-    from kinode.model.base.stick_slip import Lock
     from kinode.model.base.symbols import Symbol
 
 

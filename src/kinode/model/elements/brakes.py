@@ -15,15 +15,13 @@ from collections.abc import Mapping, Sequence
 from functools import partial
 from typing import TYPE_CHECKING, Any, ClassVar
 
-import numpy as np
-
 from kinode.algebra.scalars import Scalar, less, maximum, minimum, sign, where
+from kinode.model.base.contact import JointSlip, Lock
 from kinode.model.base.element import Element, Load
 from kinode.model.base.events import Root
 from kinode.model.base.fields import Spec, Value, declare, law, number, record, unknown
 from kinode.model.base.kinds import register
-from kinode.model.base.scene import AccelerationScene, LawScene, LockScene, PositionScene, VelocityScene
-from kinode.model.base.stick_slip import Lock, comes_to_rest, sticking_roots
+from kinode.model.base.scene import LawScene, LockScene, PositionScene, Scene, VelocityScene
 from kinode.model.joints.coulomb_friction import SLIP
 
 if TYPE_CHECKING:
@@ -85,9 +83,11 @@ class Grip(JointElement):
                 raise self.error_at(field, f"must be {least:g} at least, not {value:g}")
 
     # -- motion --------------------------------------------------------------------------------------
-    def slip_of(self, scene: VelocityScene) -> Scalar:
-        """The sliding speed, m/s or rad/s."""
-        return sum((scene.law(f) * scene.joint_state(n)[1][0] for n, f in self.members()), 0.0)
+    @property
+    def slip(self) -> GripSlip:
+        """Its friction, which sticks."""
+        slow = SLIP["angle" if self.turns else "length"]
+        return GripSlip(self.name, "grip", self.members(), slow, self._limit)
 
     def applied(self, scene: LawScene) -> Scalar:
         """The sliding friction, N or N*m; the command is limited to 0 to 1."""
@@ -99,12 +99,14 @@ class Grip(JointElement):
 
     def locks(self, scene: PositionScene) -> Sequence[Lock]:
         square = scene.discrete_states(self.name)["mode"] ** 2
-        stuck, members = (1.0 - square) * (1.0 - 0.25 * square), tuple((n, scene.law(f)) for n, f in self.members())
-        return (Lock(self.name, "grip", members, stuck, takes=partial(self._takes, scene)),)
+        return (self.slip.lock(scene, (1.0 - square) * (1.0 - 0.25 * square), partial(self._takes, scene)),)
 
     def _takes(self, scene: LawScene, effort: Scalar) -> Scalar:
         limit = self._limit(scene)
         return minimum(maximum(effort, -limit), limit)
+
+    def _limit(self, scene: LawScene) -> Scalar:
+        return scene.law(self.static_ratio) * self.applied(scene)
 
     def _direction(self, scene: PositionScene) -> Scalar:
         """1 and -1 while it slides, else 0."""
@@ -113,7 +115,7 @@ class Grip(JointElement):
 
     def quantity(self, name: str, scene: LockScene) -> Scalar:
         if name == "slip":
-            return self.slip_of(scene)
+            return self.slip.slip(scene)
         return -self._direction(scene) * self.applied(scene) + scene.held_effort(self.name, "grip")
 
     # -- events --------------------------------------------------------------------------------------
@@ -122,35 +124,22 @@ class Grip(JointElement):
         return (("mode", "dimensionless"),)
 
     def consistent_values(self, scene: VelocityScene) -> Mapping[str, Any]:
-        return {"mode": where(less(0.0, self._limit(scene)), sign(self.slip_of(scene)), RELEASED)}
-
-    def _speed(self, scene: VelocityScene) -> Scalar:
-        return self.slip_of(scene) / SLIP["angle" if self.turns else "length"]
-
-    def _rate(self, scene: AccelerationScene) -> Scalar:
-        return sum((scene.law(f) * scene.joint_acceleration(n)[0] for n, f in self.members()), 0.0)
-
-    def _limit(self, scene: LawScene) -> Scalar:
-        return scene.law(self.static_ratio) * self.applied(scene)
-
-    def _locking_effort(self, scene: LockScene) -> Scalar:
-        return scene.held_effort(self.name, "grip")
-
-    def _locked_beside(self, scene: LockScene) -> Scalar:
-        return scene.held_beside(self.name, "grip")
-
-    def _is_prescribed(self, scene: VelocityScene) -> bool:
-        """Whether the motions of all its joints are prescribed."""
-        return all(scene.joint_state(name)[2] is not None for name, _ in self.members())
-
-    def _presses(self, sense: float, scene: LawScene) -> Scalar:
-        """1 while it is applied, -1 while it is released, or the other way around."""
-        return sense * (2.0 * less(0.0, self._limit(scene)) - 1.0)
+        return {"mode": where(less(0.0, self._limit(scene)), sign(self.slip.slip(scene)), RELEASED)}
 
     @property
     def event_functions(self) -> tuple[Root, ...]:
-        functions = self._speed, self._rate, self._limit, self._locking_effort
-        sticking = sticking_roots("mode", *functions, beside=self._locked_beside, given=self._is_prescribed)
+        return self.slip.roots
+
+    def reset(self, scene: Scene, fired: Sequence[Any]) -> Mapping[str, Any]:
+        return self.slip.settle(scene, fired, {"u": scene.u, **scene.discrete_states(self.name)})
+
+
+class GripSlip(JointSlip):
+    """Stick-slip of a grip, which may be released."""
+
+    @property
+    def roots(self) -> tuple[Root, ...]:
+        sticking = super().roots
         words = {root.value: root.words[0] for root in sticking}
         lets_go = (
             Root("mode", value, RELEASED, partial(self._presses, 1.0), words=(word, "is released"))
@@ -159,18 +148,9 @@ class Grip(JointElement):
         grips = Root("mode", RELEASED, 0.0, partial(self._presses, -1.0), words=("is released", words[0.0]))
         return (*sticking, *lets_go, grips)
 
-    def reset(self, scene: LockScene, fired: Sequence[Any]) -> Mapping[str, Any]:
-        speed, rests = self._speed(scene), 0.0
-        mode = scene.discrete_states(self.name)["mode"]
-        for one, root in zip(fired, self.event_functions, strict=True):
-            then: Scalar = root.then
-            if root.then == 0.0:
-                slow = comes_to_rest(speed)
-                rests, then = rests + one * slow, where(slow, 0.0, sign(speed))
-            mode = where(one, then, mode)
-        still = scene.stopped(self.name, "grip")
-        u = np.array([where(rests, a, b) for a, b in zip(still, scene.u, strict=True)], dtype=object)
-        return {"u": u, "mode": mode}
+    def _presses(self, sense: float, scene: Scene) -> Scalar:
+        """1 while it is applied, -1 while it is released, or the other way around."""
+        return sense * (2.0 * less(0.0, self.limit(scene)) - 1.0)
 
 
 @register("brake", symbol="brake", shortcut=True)

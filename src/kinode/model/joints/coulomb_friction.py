@@ -229,7 +229,7 @@ OPTIONAL_FIELDS = {
 
 
 @dataclass(frozen=True, eq=False)
-class Contact:
+class SlidingContact:
     """Two sliding surfaces: friction by load, friction that is independent of it, and its direction."""
 
     parts: Callable[[Array], dict[PressingLoad, Scalar]]
@@ -241,7 +241,7 @@ class Contact:
         return sum(self.parts(W).values(), 0.0)
 
 
-def journal(sizes: Sizes, axis: Array, direction: Array) -> Contact:
+def journal(sizes: Sizes, axis: Array, direction: Array) -> SlidingContact:
     """A bearing about an axis; its friction is a moment."""
     arm = sizes.coefficient * sizes.arm
 
@@ -253,10 +253,10 @@ def journal(sizes: Sizes, axis: Array, direction: Array) -> Contact:
             pressing[PressingLoad.FORCE_ALONG] = sizes.coefficient * sizes.thrust_radius * size([dot(W[3:], axis)])
         return pressing
 
-    return Contact(parts, arm * sizes.preload + sizes.effort, direction)
+    return SlidingContact(parts, arm * sizes.preload + sizes.effort, direction)
 
 
-def guide(sizes: Sizes, axis: Array, direction: Array, *, keyed: bool = False) -> Contact:
+def guide(sizes: Sizes, axis: Array, direction: Array, *, keyed: bool = False) -> SlidingContact:
     """A slide along an axis; its friction is a force.  If ``keyed``, it takes the moment about it at ``radius``."""
 
     def parts(W: Array) -> dict[PressingLoad, Scalar]:
@@ -267,10 +267,10 @@ def guide(sizes: Sizes, axis: Array, direction: Array, *, keyed: bool = False) -
             pressing[PressingLoad.MOMENT_ABOUT] = sizes.coefficient / sizes.radius * size([dot(W[:3], axis)])
         return pressing
 
-    return Contact(parts, sizes.coefficient * sizes.preload + sizes.effort, direction)
+    return SlidingContact(parts, sizes.coefficient * sizes.preload + sizes.effort, direction)
 
 
-def floor(sizes: Sizes, axis: Array, direction: Array) -> Contact:
+def floor(sizes: Sizes, axis: Array, direction: Array) -> SlidingContact:
     """A plane across an axis; its friction is a force."""
 
     def parts(W: Array) -> dict[PressingLoad, Scalar]:
@@ -279,10 +279,10 @@ def floor(sizes: Sizes, axis: Array, direction: Array) -> Contact:
             pressing[PressingLoad.MOMENT_ACROSS] = sizes.coefficient * 2.0 / sizes.length * across(W[:3], axis)
         return pressing
 
-    return Contact(parts, sizes.coefficient * sizes.preload + sizes.effort, direction)
+    return SlidingContact(parts, sizes.coefficient * sizes.preload + sizes.effort, direction)
 
 
-def thread(sizes: Sizes, pitch: Scalar, direction: Array) -> Contact:
+def thread(sizes: Sizes, pitch: Scalar, direction: Array) -> SlidingContact:
     """A square thread that advances by ``pitch`` per radian; the load on its flanks causes friction along the helix."""
     r = 1.0 if sizes.radius is None else sizes.radius
     helix = sqrt(r * r + pitch * pitch)
@@ -290,13 +290,15 @@ def thread(sizes: Sizes, pitch: Scalar, direction: Array) -> Contact:
     def parts(W: Array) -> dict[PressingLoad, Scalar]:
         return {PressingLoad.FORCE_ON_THREAD: sizes.coefficient * size([r * W[5] - pitch / r * W[2]])}
 
-    return Contact(parts, sizes.coefficient * helix * sizes.preload + sizes.effort, direction)
+    return SlidingContact(parts, sizes.coefficient * helix * sizes.preload + sizes.effort, direction)
 
 
-def ball(sizes: Sizes, direction: Array) -> Contact:
+def ball(sizes: Sizes, direction: Array) -> SlidingContact:
     """A ball in its socket; its friction is a moment."""
     arm = sizes.coefficient * sizes.arm
-    return Contact(lambda W: {PressingLoad.FORCE: arm * size(W[3:])}, arm * sizes.preload + sizes.effort, direction)
+    return SlidingContact(
+        lambda W: {PressingLoad.FORCE: arm * size(W[3:])}, arm * sizes.preload + sizes.effort, direction
+    )
 
 
 def across(vector: Array, axis: Array) -> Scalar:

@@ -1,16 +1,7 @@
 """Stops and play in joints of one freedom: contacts at the two ends of a range.
 
-A mode is 0 between the ends, 1 in contact at the upper end and -1 at the lower one.  Let p be the penetration depth and
-p' its time derivative.  A compliant contact pushes back with stiffness p + damping p', as long as that is positive:
-
-    in contact while  min(stiffness p + damping p', stiffness p) > 0,    free while it is negative
-
-So nothing adheres, no energy is created, and a contact that ends while the ends still overlap does not begin again at
-once.  A rigid contact reverses the speed times the restitution, by an impulse through the whole mechanism.  If the
-rebound is slower than ``rest_speed`` the joint comes to rest, so that bouncing ends.  A joint that rests on its end is
-locked there (model/base/stick_slip.py) as long as the stop has to push.
-
-Backlash is a range of ``play`` around the neutral position of a joint.
+They are compliant, or rigid (model/base/contact.py).  Backlash is a range of ``play`` around the neutral position of a
+joint.
 """
 
 from __future__ import annotations
@@ -18,16 +9,12 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, ClassVar
 
-from kinode.algebra.scalars import Array, Scalar, less, minimum, where
 from kinode.model.base.field_reader import Nested, Reader
 from kinode.model.base.fields import POSITIVE, SHARE, UNSIGNED, Component, Value, number
 
 if TYPE_CHECKING:
     from kinode.model.base.frames import Resolve
     from kinode.model.joints.joint import Joint
-
-DEFAULT_REST_SPEED = {"length": 1e-5, "angle": 1e-5}  # m/s, rad/s
-DEPTH_SCALE = {"length": 1e-3, "angle": 1e-3}  # m, rad: 1e-9 of it counts as zero depth
 
 
 @dataclass(frozen=True)
@@ -90,45 +77,6 @@ class Backlash(Ends):
         if self.play is None:
             raise reader.fail(f"{field}.play", "is needed: how far the joint moves freely, in all")
         super().check_together(reader, field)
-
-
-class Range:
-    """The ends of a joint's range at one instant, in one scalar type."""
-
-    def __init__(self, joint: Joint, resolve: Resolve, q: Array, u: Array, mode: Scalar) -> None:
-        ends = joint.ends
-        assert ends is not None
-        kind = joint.coordinates[0][1]
-        self.q, self.u, self.mode = q[0], u[0], mode
-        self.lower, self.upper = bounds(joint, resolve)
-        self.size = DEPTH_SCALE[kind]
-        self.stiffness: Scalar = 0.0 if ends.stiffness is None else resolve(ends.stiffness)
-        self.damping: Scalar = 0.0 if ends.damping is None else resolve(ends.damping)
-        self.restitution: Scalar = 0.0 if ends.restitution is None else resolve(ends.restitution)
-        self.rest_speed: Scalar = DEFAULT_REST_SPEED[kind] if ends.rest_speed is None else resolve(ends.rest_speed)
-
-    def depth(self, side: float) -> Scalar:
-        """Penetration depth at the upper (1) or lower (-1) end, m or rad."""
-        return self.q - self.upper if side > 0 else self.lower - self.q
-
-    def push(self, side: float) -> Scalar:
-        """The event function of a compliant contact: positive in contact, negative while free; m or rad."""
-        spring = self.depth(side)
-        return minimum(spring + self.damping / self.stiffness * side * self.u, spring)
-
-    def push_rate(self, side: float, u_dot: Scalar) -> Scalar:
-        """The time derivative of ``push``."""
-        pressed = less(self.damping * side * self.u, 0.0)
-        return where(pressed, side * (self.u + self.damping / self.stiffness * u_dot), side * self.u)
-
-    def effort(self) -> Scalar:
-        """The effort of a compliant contact along the joint, N or N*m."""
-        total: Scalar = 0.0
-        for side, at in ((1.0, self.upper), (-1.0, self.lower)):
-            if at is not None:
-                active = 0.5 * self.mode * (self.mode + side)  # 1 at this end, 0 at the other and between
-                total = total - active * (side * self.stiffness * self.depth(side) + self.damping * self.u)
-        return total
 
 
 def bounds(joint: Joint, resolve: Resolve) -> tuple[Any, Any]:

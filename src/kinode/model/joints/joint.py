@@ -13,13 +13,13 @@ joints stay rigid.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple
 
 import numpy as np
 
-from kinode.algebra.scalars import Array, sqrt, tidy
+from kinode.algebra.scalars import Array, Scalar, sqrt, tidy
 from kinode.algebra.spatial import IDENTITY3, Pose, rotation_to_axis, solve_spd
 from kinode.expressions.units import DIMENSIONS
 from kinode.model.base.field_reader import Nested, Reader
@@ -42,18 +42,20 @@ from kinode.model.base.fields import (
 )
 from kinode.model.base.frames import ZERO, Frame, Resolve, axis_vector, read_axis, read_quaternion
 from kinode.model.base.kinds import Registry
-from kinode.model.joints.coulomb_friction import Contact, Coulomb, Sizes
+from kinode.model.joints.coulomb_friction import Coulomb, Sizes, SlidingContact
 from kinode.model.joints.end_stops import Backlash, Ends, Stop, bounds
 
 if TYPE_CHECKING:
+    from kinode.model.base.contact import JointSlip, Lock
     from kinode.model.base.events import Root
-    from kinode.model.base.scene import LockScene, PositionScene, VelocityScene
-    from kinode.model.base.stick_slip import Lock
+    from kinode.model.base.scene import PositionScene, Scene, VelocityScene
     from kinode.model.base.symbols import Symbol
+    from kinode.model.joints.joint_contacts import JointEnd
     from kinode.model.joints.joint_math import Pair
 
 
 JOINTS: Registry[Joint] = Registry()
+FRICTION, STOP = "friction.mode", "stop.mode"
 
 # Unit of a coordinate -> unit of what is derived from it.
 DERIVED = {
@@ -154,6 +156,70 @@ class Compliance(Nested):
         return W
 
 
+class JointEffect(NamedTuple):
+    """A share of a joint's effort, and the fields that bring it.
+
+    ``effort(joint, scene, friction)`` is its effort without locking efforts; ``friction`` has the efforts of sliding
+    friction by joint.  ``stores`` says that its power is that of a potential, ``by_state`` that its effort depends on
+    the state alone.
+    """
+
+    share: str
+    fields: tuple[str, ...]
+    effort: Callable[[Joint, VelocityScene, Mapping[str, Array]], Array]
+    stores: bool = False
+    by_state: bool = False
+
+
+def _each(joint: Joint, field: str, resolve: Resolve) -> Array:
+    """The laws of a field for each freedom; zeros where none are given."""
+    laws: Values | None = getattr(joint, field)
+    return np.zeros(joint.n_u) if laws is None else tidy([resolve(law) for law in laws])
+
+
+def _drive(joint: Joint, scene: VelocityScene, friction: Mapping[str, Array]) -> Array:
+    return _each(joint, "effort", scene.resolve)
+
+
+def _spring(joint: Joint, scene: VelocityScene, friction: Mapping[str, Array]) -> Array:
+    stretch = scene.joint_state(joint.name)[0] - _each(joint, "neutral", scene.resolve)
+    effort: Array = -_each(joint, "stiffness", scene.resolve) * stretch
+    return effort
+
+
+def spring_energies(joint: Joint, q: Array, resolve: Resolve) -> list[Scalar]:
+    """The energy of the stiffness of each freedom [J]."""
+    if joint.stiffness is None:
+        return []
+    stretches = q - _each(joint, "neutral", resolve)
+    return [0.5 * k * x * x for k, x in zip(_each(joint, "stiffness", resolve), stretches, strict=True)]
+
+
+def _damping(joint: Joint, scene: VelocityScene, friction: Mapping[str, Array]) -> Array:
+    effort: Array = -_each(joint, "damping", scene.resolve) * scene.joint_state(joint.name)[1]
+    return effort
+
+
+def _friction(joint: Joint, scene: VelocityScene, friction: Mapping[str, Array]) -> Array:
+    return friction.get(joint.name, np.zeros(joint.n_u))
+
+
+def _stop(joint: Joint, scene: VelocityScene, friction: Mapping[str, Array]) -> Array:
+    total: Scalar = 0.0
+    for contact in _contacts().find_ends(joint):
+        total = total - contact.side * contact.push(scene)
+    return tidy([total])
+
+
+EFFECTS = (
+    JointEffect("drive", ("motion", "speed", "effort"), _drive),
+    JointEffect("spring", ("stiffness",), _spring, stores=True, by_state=True),
+    JointEffect("damping", ("damping",), _damping, by_state=True),
+    JointEffect("friction", ("friction",), _friction),
+    JointEffect("stop", ("stop", "backlash"), _stop),
+)
+
+
 @record
 class Joint(Component):
     """Connects frame a (the parent side) to frame b (the child side)."""
@@ -224,22 +290,42 @@ class Joint(Component):
         return self.stop if self.stop is not None else self.backlash
 
     @property
+    def effects(self) -> list[JointEffect]:
+        """What acts along its freedoms."""
+        return [effect for effect in EFFECTS if any(getattr(self, field) is not None for field in effect.fields)]
+
+    @property
+    def contacts_with_modes(self) -> list[JointSlip | JointEnd]:
+        """Its friction if it sticks, and the contacts at the ends of its range, the upper one first."""
+        return [*_contacts().find_slip(self), *_contacts().find_ends(self)] if self.discrete_states else []
+
+    @property
     def discrete_states(self) -> tuple[tuple[str, str], ...]:
-        return _events().discrete_states(self) if self.sticks or self.ends is not None else ()
+        modes = (FRICTION,) * self.sticks + (STOP,) * (self.ends is not None)
+        return tuple((mode, "dimensionless") for mode in modes)
 
     def consistent_values(self, scene: VelocityScene) -> Mapping[str, Any]:
-        return _events().consistent_values(self, scene) if self.discrete_states else {}
+        modes = dict.fromkeys((mode for mode, _ in self.discrete_states), 0.0)
+        for contact in self.contacts_with_modes:
+            modes[contact.mode] = modes[contact.mode] + contact.first_mode(scene)
+        return modes
 
     @property
     def event_functions(self) -> tuple[Root, ...]:
-        return _events().event_functions(self) if self.discrete_states else ()
+        return tuple(root for contact in self.contacts_with_modes for root in contact.roots)
 
-    def reset(self, scene: LockScene, fired: Sequence[Any]) -> Mapping[str, Any]:
-        changed: Mapping[str, Any] = _events().reset(self, scene, fired)
+    def reset(self, scene: Scene, fired: Sequence[Any]) -> Mapping[str, Any]:
+        """Zero speed where friction begins to stick, and the speeds after an impact."""
+        changed = {"u": scene.u, **scene.discrete_states(self.name)}
+        for contact in self.contacts_with_modes:
+            own, fired = fired[: len(contact.roots)], fired[len(contact.roots) :]
+            changed |= contact.settle(scene, own, changed)
+        if changed["u"] is scene.u:
+            del changed["u"]
         return changed
 
     def locks(self, scene: PositionScene) -> Sequence[Lock]:
-        return _events().locks(self, scene) if self.discrete_states else ()
+        return _contacts().find_locks(self, scene) if self.discrete_states else ()
 
     # -- mechanics, in canonical axes --------------------------------------------------------------
     @property
@@ -306,7 +392,7 @@ class Joint(Component):
         """The second derivatives of the coordinates of its pairs."""
         return u_dot
 
-    def contacts(self, sizes: Sizes, q: Array, u: Array, form: Array) -> list[Contact]:
+    def contacts(self, sizes: Sizes, q: Array, u: Array, form: Array) -> list[SlidingContact]:
         """The sliding contacts of the joint; for kinds that have friction."""
         raise NotImplementedError
 
@@ -433,11 +519,11 @@ class AxialJoint(Joint):
         return rotation_to_axis([resolve(x) for x in v], [float(nominal(x)) for x in v])
 
 
-def _events() -> Any:
-    """The functions of events: few joints have any."""
-    from kinode.model.joints import joint_events
+def _contacts() -> Any:
+    """The module of contacts: few joints have any."""
+    from kinode.model.joints import joint_contacts
 
-    return joint_events
+    return joint_contacts
 
 
 def coordinate_names(joint: Joint) -> tuple[tuple[str, ...], tuple[str, ...]]:

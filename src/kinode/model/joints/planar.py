@@ -12,7 +12,7 @@ from kinode.algebra.spatial import ZERO3, Pose, skew, turn_about
 from kinode.algebra.spatial import vector as vec
 from kinode.model.base.kinds import register
 from kinode.model.joints import coulomb_friction
-from kinode.model.joints.coulomb_friction import Contact, Sizes
+from kinode.model.joints.coulomb_friction import Sizes, SlidingContact
 from kinode.model.joints.joint import AxialJoint
 from kinode.model.joints.joint_math import Pair, X, Y, Z, angle_about_z, hinge, slider
 
@@ -41,7 +41,7 @@ class Planar(AxialJoint):
     def axes_rate(self, speeds: Array) -> Array:
         return skew(speeds[2] * Z)
 
-    def contacts(self, sizes: Sizes, q: Array, u: Array, form: Array) -> list[Contact]:
+    def contacts(self, sizes: Sizes, q: Array, u: Array, form: Array) -> list[SlidingContact]:
         return [coulomb_friction.floor(sizes, Z, sizes.against(u, (1.0, 1.0, sizes.arm)))]
 
     def closure(self, X: Pose, form: Array) -> Array:

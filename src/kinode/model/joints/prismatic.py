@@ -12,7 +12,7 @@ from kinode.algebra.spatial import IDENTITY3, ZERO3, Pose
 from kinode.algebra.spatial import vector as vec
 from kinode.model.base.kinds import register
 from kinode.model.joints import coulomb_friction
-from kinode.model.joints.coulomb_friction import Contact, Sizes
+from kinode.model.joints.coulomb_friction import Sizes, SlidingContact
 from kinode.model.joints.joint import AxialJoint
 from kinode.model.joints.joint_math import Pair, Z, slider, small_rotation
 
@@ -36,7 +36,7 @@ class Prismatic(AxialJoint):
     def pairs(self, form: Array) -> tuple[Pair, ...]:
         return (slider(Z),)
 
-    def contacts(self, sizes: Sizes, q: Array, u: Array, form: Array) -> list[Contact]:
+    def contacts(self, sizes: Sizes, q: Array, u: Array, form: Array) -> list[SlidingContact]:
         return [coulomb_friction.guide(sizes, Z, tidy([sizes.share(u[0])]), keyed=True)]
 
     def closure(self, X: Pose, form: Array) -> Array:

@@ -11,7 +11,7 @@ from kinode.algebra.scalars import Array, tidy
 from kinode.algebra.spatial import ZERO3, Pose, turn_about
 from kinode.model.base.kinds import register
 from kinode.model.joints import coulomb_friction
-from kinode.model.joints.coulomb_friction import Contact, Sizes
+from kinode.model.joints.coulomb_friction import Sizes, SlidingContact
 from kinode.model.joints.joint import AxialJoint
 from kinode.model.joints.joint_math import BEARING, Pair, Z, angle_about_z, hinge
 
@@ -37,7 +37,7 @@ class Revolute(AxialJoint):
     def pairs(self, form: Array) -> tuple[Pair, ...]:
         return (hinge(Z),)
 
-    def contacts(self, sizes: Sizes, q: Array, u: Array, form: Array) -> list[Contact]:
+    def contacts(self, sizes: Sizes, q: Array, u: Array, form: Array) -> list[SlidingContact]:
         return [coulomb_friction.journal(sizes, Z, tidy([sizes.share(u[0])]))]
 
     def closure(self, X: Pose, form: Array) -> Array:

@@ -15,7 +15,7 @@ from kinode.model.base.fields import Value, number
 from kinode.model.base.frames import Resolve
 from kinode.model.base.kinds import register
 from kinode.model.joints import coulomb_friction
-from kinode.model.joints.coulomb_friction import Contact, Sizes
+from kinode.model.joints.coulomb_friction import Sizes, SlidingContact
 from kinode.model.joints.joint import AxialJoint
 from kinode.model.joints.joint_math import Pair, Z
 
@@ -56,7 +56,7 @@ class Screw(AxialJoint):
         slope = abs(nominal(self.lead)) / (2.0 * math.pi * nominal(self.friction.radius))
         return bool(coefficient > slope)
 
-    def contacts(self, sizes: Sizes, q: Array, u: Array, form: Array) -> list[Contact]:
+    def contacts(self, sizes: Sizes, q: Array, u: Array, form: Array) -> list[SlidingContact]:
         return [coulomb_friction.thread(sizes, form[0], tidy([sizes.share(u[0])]))]
 
     def closure(self, X: Pose, form: Array) -> Array:

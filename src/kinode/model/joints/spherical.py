@@ -13,7 +13,7 @@ from kinode.model.base.field_reader import Reader
 from kinode.model.base.fields import Spec, Values
 from kinode.model.base.kinds import register
 from kinode.model.joints import coulomb_friction
-from kinode.model.joints.coulomb_friction import Contact, Sizes
+from kinode.model.joints.coulomb_friction import Sizes, SlidingContact
 from kinode.model.joints.joint import Joint
 from kinode.model.joints.joint_math import Pair, X, Y, Z, hinge, quaternion_rate
 
@@ -50,7 +50,7 @@ class Spherical(Joint):
     def axes_rate(self, speeds: Array) -> Array:
         return skew(speeds)
 
-    def contacts(self, sizes: Sizes, q: Array, u: Array, form: Array) -> list[Contact]:
+    def contacts(self, sizes: Sizes, q: Array, u: Array, form: Array) -> list[SlidingContact]:
         return [coulomb_friction.ball(sizes, sizes.against(u, (1.0, 1.0, 1.0)))]
 
     def closure(self, X: Pose, form: Array) -> Array:

@@ -15,7 +15,7 @@ from kinode.model.base.fields import Spec, special
 from kinode.model.base.frames import Resolve, axis_vector, read_axis
 from kinode.model.base.kinds import register
 from kinode.model.joints import coulomb_friction
-from kinode.model.joints.coulomb_friction import Contact, Sizes
+from kinode.model.joints.coulomb_friction import Sizes, SlidingContact
 from kinode.model.joints.joint import Joint
 from kinode.model.joints.joint_math import Pair, Z, hinge
 
@@ -65,7 +65,7 @@ class Universal(Joint):
     def pairs(self, form: Array) -> tuple[Pair, ...]:
         return (hinge(Z), hinge(vec(form[0], 0.0, form[1])))
 
-    def contacts(self, sizes: Sizes, q: Array, u: Array, form: Array) -> list[Contact]:
+    def contacts(self, sizes: Sizes, q: Array, u: Array, form: Array) -> list[SlidingContact]:
         """One for each pin; both carry the whole force."""
         second = turn_about(2, q[0])[0] @ vec(form[0], 0.0, form[1])
         directions = tidy([sizes.share(u[0]), 0.0]), tidy([0.0, sizes.share(u[1])])

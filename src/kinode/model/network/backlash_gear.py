@@ -1,27 +1,24 @@
 """A gear with backlash.
 
 The mode is 1 and -1 in contact on either flank, 0 within the play, which is the total play at the output.  The flanks
-give by ``stiffness`` and ``damping``, and push only (model/joints/end_stops.py).
+give by ``stiffness`` and ``damping``, and push only (model/base/contact.py).
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping
-from functools import partial
 from typing import Any, ClassVar
 
-from kinode.algebra.scalars import Scalar, less, minimum
+from kinode.algebra.scalars import Scalar
+from kinode.model.base.contact import Contact, ContactLaw
 from kinode.model.base.events import Root
 from kinode.model.base.fields import POSITIVE, UNSIGNED, Value, number
 from kinode.model.base.kinds import register
-from kinode.model.base.scene import LawScene
-from kinode.model.joints.end_stops import DEPTH_SCALE
+from kinode.model.base.scene import LawScene, VelocityScene
 from kinode.model.network.part import Formula, Row
 from kinode.model.network.rotational import Gear
 
 ORDER = 150  # in lists of kinds
-
-SIDES = ((1.0, "forward flank"), (-1.0, "backward flank"))
 
 
 @register("backlash_gear", symbol="backlash_gear", shortcut=True)
@@ -52,29 +49,27 @@ class BacklashGear(Gear):
     lost: ClassVar[str] = "mode*mode*damping*twist_speed^2 + drag*input_speed"
 
     @property
+    def flanks(self) -> list[Flank]:
+        """The contacts at both ends of its play."""
+        return [Flank(self, side, f"touches its {way} flank") for side, way in ((1.0, "forward"), (-1.0, "backward"))]
+
+    @property
     def event_functions(self) -> tuple[Root, ...]:
-        event_functions: list[Root] = []
-        for side, flank in SIDES:
-            touch = f"touches its {flank}"
-            for value, then, sense, words in (
-                (0.0, side, -1.0, ("is free", touch)),
-                (side, 0.0, 1.0, (touch, "is free")),
-            ):
-                g, rate = partial(self._push, side, sense), partial(self._push_rate, side, sense)
-                event_functions.append(Root("mode", value, then, g, rate, words, by_state=True))
-        return tuple(event_functions)
+        return tuple(root for flank in self.flanks for root in flank.roots)
 
-    def consistent_values(self, scene: LawScene) -> Mapping[str, Any]:
-        return {"mode": sum((side * less(0.0, self._depth(side, scene)) for side, _ in SIDES), 0.0)}
+    def consistent_values(self, scene: VelocityScene) -> Mapping[str, Any]:
+        return {"mode": sum((flank.first_mode(scene) for flank in self.flanks), 0.0)}
 
-    def _depth(self, side: float, scene: LawScene) -> Scalar:
-        return side * scene.lookup(f"{self.name}.twist") - 0.5 * scene.law(self.play)
 
-    def _push(self, side: float, sense: float, scene: LawScene) -> Scalar:
-        """The event function: positive in contact, negative while free."""
-        spring, lag = self._depth(side, scene), scene.law(self.damping) / scene.law(self.stiffness)
-        speed = scene.lookup(f"{self.name}.twist_speed")
-        return sense * minimum(spring + lag * side * speed, spring) / DEPTH_SCALE["angle"]
+class Flank(Contact):
+    """One end of the play of a gear."""
 
-    def _push_rate(self, side: float, sense: float, scene: LawScene) -> Scalar:
-        return sense * side * scene.lookup(f"{self.name}.twist_speed")
+    def __init__(self, gear: BacklashGear, side: float, words: str) -> None:
+        super().__init__(gear.name, "mode", side, words, ContactLaw(False, gear.stiffness, gear.damping))
+        self.play = gear.play
+
+    def depth(self, scene: LawScene) -> Scalar:
+        return self.side * scene.lookup(f"{self.owner}.twist") - 0.5 * scene.law(self.play)
+
+    def speed(self, scene: LawScene) -> Scalar:
+        return self.side * scene.lookup(f"{self.owner}.twist_speed")

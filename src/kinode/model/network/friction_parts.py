@@ -1,6 +1,6 @@
 """Network parts with stick-slip friction: bearings of shafts and slides, and gears with load-dependent friction.
 
-The mode is 1 and -1 while the part slides forward or back, 0 while it sticks, as in joints (model/base/stick_slip.py).
+The mode is 1 and -1 while the part slides forward or back, 0 while it sticks, as in joints (model/base/contact.py).
 While it slides, the friction moment follows a law.  While it sticks, the speed is constant and the moment is a
 reaction. One equation covers both cases, with stuck = 1 - mode^2:
 
@@ -17,11 +17,11 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 from kinode.algebra.scalars import Scalar, sign, where
 from kinode.expressions.syntax_tree import Expression
+from kinode.model.base.contact import StickSlip
 from kinode.model.base.events import Root
 from kinode.model.base.fields import POSITIVE, UNSIGNED, Value, number, record
 from kinode.model.base.kinds import register
 from kinode.model.base.scene import LawScene, Scene
-from kinode.model.base.stick_slip import comes_to_rest, sticking_roots
 from kinode.model.joints.coulomb_friction import SLIP
 from kinode.model.network.part import Formula, Part, Row
 from kinode.model.network.rotational import Wheels
@@ -73,17 +73,22 @@ class FrictionPart(Part):
     def _rate(self, scene: LawScene) -> Scalar:
         return scene.lookup(f"{self.name}.acceleration")
 
+    @property
+    def slip(self) -> StickSlip:
+        """Its friction, which sticks."""
+        return StickSlip(self._speed, self._rate, self.limit, self.effort_at_rest, "sticks")
+
     def consistent_values(self, scene: LawScene) -> Mapping[str, Any]:
         return {"mode": sign(self._speed(scene))}
 
     @property
     def event_functions(self) -> tuple[Root, ...]:
-        return sticking_roots("mode", self._speed, self._rate, self.limit, self.effort_at_rest)
+        return self.slip.roots
 
     def reset(self, scene: Scene, fired: Sequence[Any]) -> Mapping[str, Any]:
         """The reset map: when it sticks, the speeds of both ports become exactly equal."""
         sticks = sum((f for f, root in zip(fired, self.event_functions, strict=True) if root.then == 0.0), 0.0)
-        rests = sticks * comes_to_rest(self._speed(scene))
+        rests = sticks * self.slip.comes_to_rest(scene)
         return {name: where(rests, new, scene.lookup(name)) for name, new in self._rest(scene).items()}
 
     def _rest(self, scene: Scene) -> Mapping[str, Scalar]:
@@ -248,7 +253,8 @@ class WormGear(FrictionPart, Wheels):
         return scene.lookup(f"{self.name}.middle") - scene.lookup(f"{self.name}.friction")
 
     @property
-    def event_functions(self) -> tuple[Root, ...]:
+    def slip(self) -> StickSlip:
         locks = isinstance(self.arriving, float) and self.arriving <= 0.0
-        rest = "locks itself" if locks else "sticks"
-        return sticking_roots("mode", self._speed, self._rate, self.limit, self.effort_at_rest, rest=rest)
+        return StickSlip(
+            self._speed, self._rate, self.limit, self.effort_at_rest, "locks itself" if locks else "sticks"
+        )

@@ -1,4 +1,7 @@
-"""Newton-Euler equations in absolute coordinates: every joint is a constraint, multipliers are eliminated (T-10.9).
+"""Newton-Euler equations in absolute coordinates, dense, with ranks and least norm: a second opinion (T-10.9).
+
+``formulations/eliminated_motion.py`` solves the same equations sparse, without redundant rows.  Here friction is found
+by iteration, teeth are rows at the pitch point, and redundant rows stay.
 
 Every body has a velocity of its own, v = [w; V] in its axes about its origin, and every joint is a set of rows
 L'v = (given velocities).  With the body equations M v_dot = -Omega v + Q + L lam (T-10.1), matrices (T-1.6) with the
@@ -37,12 +40,12 @@ import numpy as np
 from kinode.algebra.scalars import Array
 from kinode.errors import ModelError, SupportError
 from kinode.formulations.absolute_coordinates import Absolute, JointConstraint
+from kinode.formulations.reaction_uniqueness import characteristic_length, complement
+from kinode.model.base.contact import Lock
 from kinode.model.base.frames import Frame
-from kinode.model.base.stick_slip import Lock
 from kinode.model.constraints.constraint import ANGULAR
 from kinode.model.constraints.tooth_mesh import ToothMesh
 from kinode.model.joints.joint import Joint
-from kinode.model.system import System, joint_frame
 from kinode.multibody import loop_constraints
 from kinode.multibody.coupled_friction import find_joint_friction
 from kinode.multibody.loop_statics import Freedom, Support, joints_in_loops
@@ -365,22 +368,6 @@ class NewtonEuler(Absolute):
         constraint = self.joint_constraints[name]
         wrench = self.directions[name] @ self.multipliers(name)
         return constraint.R @ wrench[:3], constraint.R @ wrench[3:]
-
-
-def complement(S: Array, length: float) -> Array:
-    """N with N'S = 0: wrenches [moment; force] without work along S; orthonormal with moments over ``length``."""
-    scale = np.repeat([length, 1.0], 3)[:, None]
-    U, _, _ = np.linalg.svd(scale * S) if S.shape[1] else (np.eye(6), None, None)
-    N: Array = scale * U[:, S.shape[1] :]
-    return N
-
-
-def characteristic_length(system: System) -> float:
-    """The characteristic length: the largest coordinate of a joint or mass center on its body; 1 m if all are zero."""
-    sides = [joint_frame(joint, side) for joint in system.joints.values() for side in ("parent", "child")]
-    arms = [frame.pose(system.nominal).p for frame in sides]
-    arms += [plain([system.nominal(x) for x in body.center_of_mass]) for body in system.bodies.values()]
-    return max((float(abs(plain(arm)).max()) for arm in arms), default=0.0) or 1.0
 
 
 LARGEST_IMBALANCE = 1e-8  # share of the loads: with more, the support does not balance them
