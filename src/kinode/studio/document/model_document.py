@@ -12,7 +12,7 @@ from collections import deque
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from difflib import SequenceMatcher
-from typing import Any, NamedTuple
+from typing import Any, Literal, NamedTuple, TypedDict
 
 from kinode.editing.checked_text import CheckedText
 from kinode.editing.gestures import plan_gesture
@@ -94,7 +94,46 @@ MOST_STEPS = 2000
 MOST_VERSIONS = 400  # whose edits are known, so that an edit of an older text can be moved
 MOST_TOGETHER = 500  # gestures in one
 VIEW_GESTURES = ("move", "waypoints", "tidy")
+Side = Literal["mine", "theirs"]
 Arrange = Callable[[str, Sequence[str], Mapping[str, Any]], Mapping[str, Point]]
+
+
+class Gesture(TypedDict):
+    """What a person does to a model: ``do`` says what it is, the rest is its own (`kinode.editing.gestures`)."""
+
+    do: str
+
+
+class DocumentState(TypedDict):
+    """What a page shows of the document, less its text."""
+
+    version: int
+    dirty: bool
+    canUndo: bool
+    canRedo: bool
+    file: str | None
+    conflict: bool
+
+
+class ToldChange(DocumentState):
+    """A change of the text: its edits, in code points, belong to the version before."""
+
+    edits: list[Edit]
+    words: str
+
+
+class GestureAnswer(ToldChange):
+    """What a page is answered that asked for a change: names that it made, removed and renamed too."""
+
+    made: list[str]
+    removed: list[str]
+    renamed: dict[str, str]
+
+
+class FileExists(TypedDict):
+    """A file that is there, and is not overwritten unasked."""
+
+    exists: str
 
 
 class DocumentStep(NamedTuple):
@@ -154,7 +193,7 @@ class ModelDocument:
         """Whether something is not saved."""
         return self.text != self.file.saved or self.view != self.file.view
 
-    def state(self) -> dict[str, Any]:
+    def state(self) -> DocumentState:
         """What a page shows of the document, less its text."""
         with self.lock:
             return {
@@ -262,13 +301,11 @@ class ModelDocument:
             self._saved_is(theirs)
             return self.replace(merged, words)
 
-    def settle(self, take: str) -> DocumentChange:
+    def settle(self, take: Side) -> DocumentChange:
         """End a conflict: "mine" keeps the text here, "theirs" takes that of the file."""
         with self.lock:
             if self.conflict is None:
                 raise ArgumentError("the file on the disk does not contradict what was changed here")
-            if take not in ("mine", "theirs"):
-                raise ArgumentError(f"take: mine or theirs is expected, not {take!r:.40}")
             theirs = self.conflict
             self._saved_is(theirs)
             words = "took the text on the disk" if take == "theirs" else "kept the text here"
@@ -325,7 +362,7 @@ class _GesturePlan:
 
     def take(self, gesture: Any, box: Box = ()) -> None:
         """Add a gesture, which may be one in a subsystem."""
-        if not isinstance(gesture, Mapping) or not isinstance(gesture.get("do"), str):
+        if not isinstance(gesture, Mapping) or not isinstance(gesture.get("do"), str):  # one inside of another
             raise ArgumentError(f"gesture: an object with 'do' is expected, not {gesture!r:.60}")
         what = gesture["do"]
         if what == "all":

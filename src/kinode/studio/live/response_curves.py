@@ -7,17 +7,18 @@ from __future__ import annotations
 
 import threading
 import time
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from contextlib import contextmanager
-from typing import Any
+from typing import TypedDict
 
 from kinode.errors import ArgumentError
-from kinode.model.base.fields import short
-from kinode.studies.batch import DEFAULT_POINTS, CurveRun, start_response_curve
+from kinode.studies.batch import CurveRun, start_response_curve
 from kinode.studies.run_rows import RunRow
 from kinode.studio.live.changing_run import ChangingRun, ChosenRun
+from kinode.studio.server.messages import Quantity
 from kinode.studio.server.session import Client
 
+Ends = tuple[Quantity, Quantity]
 QUIET = 0.3
 """s without a request for a run, before curves go on."""
 PUSH_EVERY = 0.04
@@ -25,6 +26,25 @@ PUSH_EVERY = 0.04
 MOST_POINTS = 513
 THREADS = 1
 """Runs of curves at a time: one processor remains for the page."""
+
+
+class FailedValue(TypedDict):
+    """A value for which there is no result, and why."""
+
+    value: float
+    message: str
+
+
+class CurvePush(TypedDict):
+    """What is known of a curve by now; ``complete`` if nothing more will come."""
+
+    name: str
+    of: str
+    unit: str
+    values: list[float]
+    results: list[float]
+    failed: list[FailedValue]
+    complete: bool
 
 
 class ResponseBoard:
@@ -37,13 +57,14 @@ class ResponseBoard:
         self._paused = False
         self._thread: threading.Thread | None = None
 
-    def start(self, client: Client, model: ChangingRun, chosen: ChosenRun, fields: Mapping[str, Any]) -> None:
-        """Begin a curve, in the place of one of the same name."""
-        name, points = _name(fields.get("name")), fields.get("points", DEFAULT_POINTS)
-        if isinstance(points, bool) or not isinstance(points, int) or not 2 <= points <= MOST_POINTS:
-            raise ArgumentError(f"points: a number from 2 to {MOST_POINTS} is expected, not {short(points)}")
+    def start(
+        self, client: Client, model: ChangingRun, chosen: ChosenRun, name: str, ends: Ends, of: str, points: int
+    ) -> None:
+        """Begin a curve of ``of`` over the number ``name``, in the place of one of the same name."""
+        if not 2 <= points <= MOST_POINTS:
+            raise ArgumentError(f"points: a number from 2 to {MOST_POINTS} is expected, not {points}")
         self.stop(client, name)
-        curve = _PushedCurve(client, model, chosen, {**fields, "name": name, "points": points})
+        curve = _PushedCurve(client, model, chosen, name, ends, of, points)
         with self._changed:
             self._curves = {key: each for key, each in self._curves.items() if not each.finished}
             self._curves[client, name] = curve
@@ -105,14 +126,15 @@ class ResponseBoard:
 class _PushedCurve:
     """One curve, and what of it was told to its page."""
 
-    def __init__(self, client: Client, model: ChangingRun, chosen: ChosenRun, fields: Mapping[str, Any]) -> None:
-        self.client, self.name, self.of = client, fields["name"], fields.get("of")
+    def __init__(
+        self, client: Client, model: ChangingRun, chosen: ChosenRun, name: str, ends: Ends, of: str, points: int
+    ) -> None:
+        self.client, self.name, self.of = client, name, of
         self.ready = threading.Event()
         self._told = 0.0
-        name, choice, given = self.name, chosen.choice, model.split(chosen.choice.values)[1]
+        choice, given = chosen.choice, model.split(chosen.choice.values)[1]
         self.run: CurveRun = start_response_curve(
-            chosen.setting.dynamics, name, fields.get("low"), fields.get("high"), of=fields.get("of", ""),
-            until=choice.until, points=fields["points"],
+            chosen.setting.dynamics, name, *ends, of=of, until=choice.until, points=points,
             parameters={key: value for key, value in chosen.setting.parameters.items() if key != name},
             inputs={key: value for key, value in given.items() if key != name},
             start={key: value for key, value in choice.start.items() if key != name} or None, threads=THREADS,
@@ -138,25 +160,14 @@ class _PushedCurve:
             return
         self._told = now
         curve = self.run.curve
-        least = curve.least
         known = [k for k in sorted(curve.rows) if not curve.rows[k].failed]
-        self.client.push(
-            {
-                "kind": "response",
-                "name": self.name,
-                "of": self.of,
-                "unit": curve.response_unit,
-                "values": [float(curve.values[k]) for k in known],
-                "results": [float(curve.responses[k]) for k in known],
-                "failed": [{"value": value, "message": message} for value, message in curve.failures.items()],
-                "least": None if least is None else {"value": least.value, "result": least.response},
-                "points": len(batch),
-                "complete": complete,
-            }
-        )
-
-
-def _name(name: Any) -> str:
-    if not isinstance(name, str) or not name:
-        raise ArgumentError(f"name: the name of a number is expected, not {short(name)}")
-    return name
+        told: CurvePush = {
+            "name": self.name,
+            "of": self.of,
+            "unit": curve.response_unit,
+            "values": [float(curve.values[k]) for k in known],
+            "results": [float(curve.responses[k]) for k in known],
+            "failed": [{"value": value, "message": message} for value, message in curve.failures.items()],
+            "complete": complete,
+        }
+        self.client.push({"kind": "response", **told})

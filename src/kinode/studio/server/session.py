@@ -17,16 +17,10 @@ its kind), when the page asks for that (``{"kind": "stop", "of": 7}``; without `
 is gone.  The next begins when the answer has been taken, so that a slow page gets fewer pictures, not late ones.
 `NewestWork` is the same for work that no request asked for.
 
-Handlers are functions of a `Job`, registered by kind, each page and kind with a thread of its own::
+Requests are answered by methods that say so (messages.py), or by functions of a `Job`::
 
     session = Session()
-
-    def set_values(job):
-        run = kn.simulate(dynamics, until, parameters=job.fields["values"], progress=job.goes_on)
-        return {"version": 3}, {"t": run.t, "poses": ...}      # a packet: header and arrays
-        # or: return {"version": 3}                            # JSON
-
-    session.handle("set", set_values)
+    session.add(desk)                                          # all requests that the desk has methods for
     session.handle("save", save, changes=True)                 # refused where the session is read-only
     session.handle("edit", edit, lane="text")                  # one after the other, none is overtaken
     session.push({"kind": "changed", "file": "arm.yaml"})      # to all pages; from any thread, without seq
@@ -52,69 +46,17 @@ from collections.abc import AsyncIterator, Callable, Mapping
 from statistics import median
 from typing import Any, Generic, Protocol, TypeVar
 
-from numpy.typing import NDArray
-
-from kinode.errors import (
-    ArgumentError,
-    AssemblyError,
-    Error,
-    LawError,
-    ModelError,
-    SimulationError,
-    find_close,
-    suggest,
+from kinode.errors import ArgumentError, Error, find_close, suggest
+from kinode.player.packet import write_json
+from kinode.studio.server.messages import (
+    Arrays,
+    compose,
+    describe_error,
+    find_requests,
+    read_fields,
+    read_request,
+    takes_job,
 )
-from kinode.player.packet import EncodedSeries, read_json, write_json, write_packet
-
-Arrays = Mapping[str, NDArray[Any] | EncodedSeries]
-LARGEST_SEQ = 1 << 53  # beyond that, numbers of a page are not exact
-
-
-def compose(header: Mapping[str, Any], arrays: Arrays | None) -> str | bytes:
-    """A message: JSON, or a packet where there are arrays."""
-    return write_json(dict(header)) if arrays is None else write_packet(header, arrays)
-
-
-def read_request(message: str | bytes) -> dict[str, Any]:
-    """The fields of a request, with a ``seq`` that is right; ArgumentError if it is none."""
-    if not isinstance(message, str):
-        raise ArgumentError("a request is a text in JSON")
-    try:
-        fields = read_json(message)
-    except ValueError as error:
-        raise ArgumentError(f"a request that is not JSON: {error}") from None
-    if not isinstance(fields, dict):
-        raise ArgumentError("a request is an object with 'seq' and 'kind'")
-    seq = fields.get("seq")
-    if type(seq) is not int or not 0 <= seq < LARGEST_SEQ:
-        raise ArgumentError("seq: a request needs a whole number, from 0 on")
-    return fields
-
-
-def describe_error(error: BaseException) -> dict[str, Any]:
-    """An error as data: ``message``, ``type``, and where it is known component, field, file, line, and more.
-
-    Examples
-    --------
-    >>> from kinode.errors import ModelError
-    >>> describe_error(ModelError("must be positive", component="arm", field="mass", line=7))
-    {'message': 'must be positive', 'type': 'ModelError', 'component': 'arm', 'field': 'mass', 'line': 7}
-    """
-    kind = type(error).__name__
-    if not isinstance(error, Error):
-        return {"message": f"kinode failed, which is a fault of its own: {kind}: {error}", "type": kind}
-    said: dict[str, Any] = {"message": error.message if isinstance(error, ModelError) else str(error), "type": kind}
-    if isinstance(error, ModelError):
-        places = {"component": error.component, "field": error.field, "file": error.file, "line": error.line}
-        if isinstance(error, LawError):
-            places |= {"text": error.text, "position": error.position}
-        said |= {name: value for name, value in places.items() if value is not None}
-    if isinstance(error, AssemblyError):
-        said["residuals"] = {name: gap._asdict() for name, gap in error.residuals.items()}
-    if isinstance(error, SimulationError) and error.run is not None:
-        said["t"] = float(error.run.t[-1])
-    return said
-
 
 Answer = Mapping[str, Any] | tuple[Mapping[str, Any], Arrays] | None
 Handler = Callable[["Job"], Answer]
@@ -195,6 +137,16 @@ class Session:
         self._handlers[kind] = handler, changes
         self._lanes[kind] = lane
         self._seconds[kind] = deque(maxlen=9)
+
+    def add(self, owner: object) -> None:
+        """Let an object answer all requests that its class has methods for (messages.py)."""
+        for told, method in find_requests(type(owner)):
+
+            def answer(job: Job, method: Callable[..., Answer] = method, named: bool = takes_job(method)) -> Answer:
+                fields = read_fields(method, job.fields)
+                return method(owner, job, **fields) if named else method(owner, **fields)
+
+            self.handle(told.kind, answer, changes=told.changes, lane=told.lane)
 
     def push(self, header: Mapping[str, Any], arrays: Arrays | None = None) -> None:
         """Send a message without request to all pages, from any thread."""
