@@ -30,7 +30,7 @@ from kinode.studio.editor.sketch import Sketch, Sketcher
 from kinode.studio.live.live_desk import LiveDesk
 from kinode.studio.live.live_view import ShownModel
 from kinode.studio.placing.place_desk import SentCure, find_lock_problems, write_cures
-from kinode.studio.server.session import GoesOn, NewestWork
+from kinode.studio.server.session import GoesOn, Lane
 
 RUNS = "the model is compiled and run"
 
@@ -201,8 +201,7 @@ class ModelChecker:
         self._run_problem: Problem | None = None
         self._locks: tuple[System, list[Problem]] | None = None  # of the last system with loops
         self._ran: System | None = None
-        self._checks = NewestWork("kinode check", self._check)
-        self._runs: NewestWork[CheckedVersion] = NewestWork("kinode run", self._run)
+        self._checks, self._runs = Lane(self._check), Lane(self._run)
 
     # -- what is known -----------------------------------------------------------------------------
     def ask(self, version: ModelVersion) -> None:

@@ -50,7 +50,7 @@ from kinode.studio.editor.checked_model import ModelVersion
 from kinode.studio.editor.drawn_circuit import SYMBOL, BoxEntry
 from kinode.studio.editor.kinds import Plain, first_sentence
 from kinode.studio.editor.sketch import At, LinkKind, Sketcher
-from kinode.studio.live.model_watch import Stamp, find_stamp
+from kinode.studio.live.model_watch import Stamp, Watch, find_stamp
 from kinode.studio.server.messages import request
 from kinode.studio.server.session import Job
 from kinode.views.diagram import circuit_symbols
@@ -371,17 +371,15 @@ class LibraryAnswers:
         self._shelf, self._lock = LibraryShelf(), threading.Lock()
         self._stamp: Stamp = ()
         self._told: Library | None = None
-        self._end = threading.Event()
-        self._thread: threading.Thread | None = None
+        self._watch: Watch | None = None
 
     # -- what there is -----------------------------------------------------------------------------
     @request("library", lane="library")
     def shelf(self) -> Library:
         """All parts of the library; from then on pages are told of changes."""
         with self._lock:
-            if self._thread is None and not self._end.is_set():
-                self._thread = threading.Thread(target=self._watch, name="kinode library", daemon=True)
-                self._thread.start()
+            if self._watch is None:
+                self._watch = Watch(self._find_stamp, self.look_now, POLL_SECONDS).start()
             return self._look()
 
     def look_now(self) -> None:
@@ -398,14 +396,14 @@ class LibraryAnswers:
         self._told = {"parts": self._shelf.parts(place), "folder": LIBRARY if where == "." else where}
         return self._told
 
-    def _watch(self) -> None:
-        while not self._end.wait(POLL_SECONDS):
-            if self.desk.session.clients and listing_stamp(self.desk.document.file.place) != self._stamp:
-                self.look_now()
+    def _find_stamp(self) -> Stamp:
+        """The state of the folders; while no page is there nobody looks."""
+        return listing_stamp(self.desk.document.file.place) if self.desk.session.clients else self._stamp
 
     def close(self) -> None:
         """Look no longer."""
-        self._end.set()
+        if self._watch is not None:
+            self._watch.close()
 
     # -- a box becomes a file ----------------------------------------------------------------------
     @request("library_save", lane="document", changes=True)

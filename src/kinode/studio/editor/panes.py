@@ -13,7 +13,6 @@ name that it begins with, so that a page can light up its part.
 from __future__ import annotations
 
 import threading
-import time
 from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Any, NotRequired, TypedDict, cast
 
@@ -35,7 +34,7 @@ from kinode.studio.editor.worker import (
     WrittenEquations,
 )
 from kinode.studio.server.messages import request
-from kinode.studio.server.session import Client, Job, NewestWork
+from kinode.studio.server.session import Client, GoesOn, Job, Lane
 
 if TYPE_CHECKING:
     from kinode.studio.editor.studio_desk import StudioDesk
@@ -168,7 +167,6 @@ def _nodes(system: System) -> dict[str, list[str]]:
 
 
 QUIET = 1.5  # s without a change
-LOOK = 0.05  # s between looks at whether there was one
 UNDER_WAY = ("waiting", "running", "asleep")
 ASLEEP = "derivations are compared when you ask for it"
 STOPPED = "the comparison was stopped"
@@ -202,7 +200,7 @@ class VerifyWatch:
         self._done: tuple[CheckedVersion, Any] | None = None
         self._ended = False
         self._now: Verification = {"state": "waiting", "version": -1, "words": "", "rows": []}
-        self._work: NewestWork[CheckedVersion] = NewestWork("kinode verify", self._compare)
+        self._work = Lane(self._compare)
 
     @property
     def now(self) -> Verification:
@@ -224,7 +222,7 @@ class VerifyWatch:
             self._tell(found, **done[1])
         elif self._automatic:
             self._tell(found, "waiting")
-            self._work.ask(found)
+            self._work.ask(found, self._quiet)
         else:
             self._tell(found, "asleep", ASLEEP)
 
@@ -259,13 +257,7 @@ class VerifyWatch:
             return False
         return self._stopped is None or self._stopped.checked is not found.checked
 
-    def _compare(self, found: CheckedVersion, _: Callable[..., bool]) -> None:
-        quiet = time.monotonic() + (self._quiet if self._now["state"] == "waiting" else 0.0)
-        while time.monotonic() < quiet:
-            if not self._is_newest(found):
-                self._tell(found, "asleep", STOPPED)
-                return
-            time.sleep(LOOK)
+    def _compare(self, found: CheckedVersion, _: GoesOn) -> None:
         self._tell(found, "running", share=0.0)
 
         def tell(share: float, words: str) -> None:

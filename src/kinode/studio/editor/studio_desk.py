@@ -13,6 +13,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Mapping, Sequence
+from functools import partial
 from pathlib import Path
 from typing import Any, NewType, NotRequired, TypedDict
 
@@ -59,7 +60,7 @@ from kinode.studio.editor.library import (
 from kinode.studio.editor.sketch import PortPlace, Sketch
 from kinode.studio.editor.studies import StudyAnswers
 from kinode.studio.live.live_desk import LiveDesk
-from kinode.studio.live.model_watch import ModelWatch, Stamp, find_stamp
+from kinode.studio.live.model_watch import Stamp, Watch, find_stamp
 from kinode.studio.placing.place_desk import PlaceDesk
 from kinode.studio.server.messages import request
 from kinode.studio.server.session import Job, Session
@@ -179,7 +180,7 @@ class StudioDesk:
         self.checker = ModelChecker(self.live)
         self._catalogue = make_catalogue()
         self._journal: Journal | None = None
-        self._watch: ModelWatch | None = None
+        self._watch: Watch | None = None
         self._trouble = ""
         self._others: Stamp = ()
         self.studies, self._library = StudyAnswers(self), LibraryAnswers(self)
@@ -208,7 +209,7 @@ class StudioDesk:
         self._journal = Journal(self.kept.path, self._unsaved, self._say_trouble)
         if file.path is not None:
             self._others = self._named_files()
-            self._watch = ModelWatch(file.path, self._disk_changed).start()
+            self._watch = Watch(partial(find_stamp, file.path), self._disk_changed).start()
 
     def _named_files(self) -> Stamp:
         """What tells versions of the files apart that the model names."""

@@ -16,7 +16,7 @@ from kinode.studies.batch import CurveRun, start_response_curve
 from kinode.studies.run_rows import RunRow
 from kinode.studio.live.changing_run import ChangingRun, ChosenRun
 from kinode.studio.server.messages import Quantity
-from kinode.studio.server.session import Client
+from kinode.studio.server.session import Client, GoesOn, Lane
 
 Ends = tuple[Quantity, Quantity]
 QUIET = 0.3
@@ -51,11 +51,10 @@ class ResponseBoard:
     """The curves under way, by page and name."""
 
     def __init__(self) -> None:
-        self._changed = threading.Condition()
+        self._changed = threading.RLock()
         self._curves: dict[tuple[Client, str], _PushedCurve] = {}
-        self._busy, self._quiet_from, self._ended = 0, 0.0, False
-        self._paused = False
-        self._thread: threading.Thread | None = None
+        self._busy, self._paused = 0, False
+        self._resuming = Lane(self._resume)
 
     def start(
         self, client: Client, model: ChangingRun, chosen: ChosenRun, name: str, ends: Ends, of: str, points: int
@@ -91,18 +90,13 @@ class ResponseBoard:
         finally:
             with self._changed:
                 self._busy -= 1
-                self._quiet_from = time.monotonic() + QUIET
-                self._changed.notify_all()
-                if self._thread is None and self._paused:
-                    self._thread = threading.Thread(target=self._resume_later, name="kinode curves", daemon=True)
-                    self._thread.start()
+                if self._paused:
+                    self._resuming.ask(None, QUIET)
 
     def close(self) -> None:
         """Stop all."""
         self.stop()
-        with self._changed:
-            self._ended = True
-            self._changed.notify_all()
+        self._resuming.close()
 
     def _pause(self) -> None:
         if not self._paused and self._curves:
@@ -110,17 +104,13 @@ class ResponseBoard:
             for curve in self._curves.values():
                 curve.run.batch.pause()
 
-    def _resume_later(self) -> None:
-        """Let the curves go on when nothing was asked for a moment; the thread ends then."""
+    def _resume(self, _: None, goes_on: GoesOn) -> None:
+        """Let the curves go on; while a run is asked for its end lets them."""
         with self._changed:
-            while not self._ended:
-                left = QUIET if self._busy else self._quiet_from - time.monotonic()
-                if left <= 0:
-                    break
-                self._changed.wait(left)
-            self._paused, self._thread = False, None
-            for curve in self._curves.values():
-                curve.run.batch.resume()
+            if not self._busy:
+                self._paused = False
+                for curve in self._curves.values():
+                    curve.run.batch.resume()
 
 
 class _PushedCurve:
