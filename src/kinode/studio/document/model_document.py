@@ -222,10 +222,10 @@ class ModelDocument:
         """Where parts stand that came by a gesture."""
         return self._arrange(text, made, gesture) if self._arrange is not None and made else {}
 
-    def replace(self, text: str, words: str) -> DocumentChange:
-        """Make the text another, as one step of undo."""
+    def take_over(self, text: str, words: str, view: ModelView | None = None) -> DocumentChange:
+        """Make the text one that came from elsewhere, as one step of undo: the disk, the journal, what is saved."""
         with self.lock:
-            return self._step(find_edits(self.text, text), self.view, words)
+            return self._step(find_edits(self.text, text), self.view if view is None else view, words)
 
     def rebased(self, edits: Iterable[Edit], version: int | None) -> list[Edit]:
         """Edits of an older version as edits of the present text; ArgumentError where that was changed."""
@@ -299,7 +299,7 @@ class ModelDocument:
                 return DocumentChange(self.version, [], "the file was changed on the disk, at places changed here too")
             words = "read the file anew" if merged == theirs else "merged with what was changed on the disk"
             self._saved_is(theirs)
-            return self.replace(merged, words)
+            return self.take_over(merged, words)
 
     def settle(self, take: Side) -> DocumentChange:
         """End a conflict: "mine" keeps the text here, "theirs" takes that of the file."""
@@ -309,7 +309,7 @@ class ModelDocument:
             theirs = self.conflict
             self._saved_is(theirs)
             words = "took the text on the disk" if take == "theirs" else "kept the text here"
-            return self.replace(theirs if take == "theirs" else self.text, words)
+            return self.take_over(theirs if take == "theirs" else self.text, words)
 
     def _saved_is(self, text: str) -> None:
         self.file, self.conflict = replace(self.file, saved=text), None
@@ -330,22 +330,10 @@ class ModelDocument:
             self.file = self.file.written(self.text, self.view, path)
             return change
 
-    def restore(self, text: str, view: ModelView | None) -> DocumentChange:
-        """Take over a text and a view that were kept, as one step of undo."""
-        with self.lock:
-            return self._step(
-                find_edits(self.text, text), self.view if view is None else view, "took over what was kept"
-            )
-
     def forget_changes(self) -> None:
         """Count what is not saved as not wanted."""
         with self.lock:
             self.file = replace(self.file, saved=self.text, view=self.view)
-
-    def revert(self) -> DocumentChange:
-        """Back to what is saved, as one step of undo."""
-        with self.lock:
-            return self._step(find_edits(self.text, self.file.saved), self.file.view, "back to what is saved")
 
 
 class _GesturePlan:

@@ -372,7 +372,8 @@ class StudioDesk:
     @request("revert", lane="document", changes=True)
     def revert(self, job: Job) -> OpenedStudio:
         """Back to what is saved."""
-        self.changed(self.document.revert(), job.seq)
+        file = self.document.file
+        self.changed(self.document.take_over(file.saved, "back to what is saved", file.view), job.seq)
         return self.opened()
 
     @request("recover", lane="document", changes=True)
@@ -382,7 +383,8 @@ class StudioDesk:
         if entry is None:
             raise ArgumentError("nothing was left unsaved")
         if take:
-            self.changed(self.document.restore(entry.text, entry.model_view()), job.seq)
+            taken = self.document.take_over(entry.text, "took over what was kept", entry.model_view())
+            self.changed(taken, job.seq)
         if self._journal is not None:
             self._journal.write_now()  # what the document has is kept before what was left goes
         self.kept.drop()
