@@ -12,9 +12,9 @@ from kinode.studio.document import journal
 from kinode.studio.document.document_files import open_file
 from kinode.studio.editor.panes import PaneAnswers, VerifyWatch, describe_model, find_owners
 from kinode.studio.editor.studio_desk import StudioDesk
-from kinode.studio.editor.worker import DerivationProcess, StoppedError
 from kinode.studio.editor.worker_tasks import TASKS, Order
 from kinode.studio.server.session import Job, Session
+from kinode.studio.server.worker import DerivationProcess, StoppedError
 
 EXAMPLES = Path(__file__).resolve().parents[3] / "examples"
 PENDULUM = (EXAMPLES / "pendulum.yaml").read_text()

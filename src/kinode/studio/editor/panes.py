@@ -24,17 +24,10 @@ from kinode.model.system import System
 from kinode.structure.topology import find_topology
 from kinode.studio.editor.checked_model import CheckedVersion, ProofStanding, VerifyState
 from kinode.studio.editor.study_form import Plain
-from kinode.studio.editor.worker import (
-    DerivationProcess,
-    ExplainedModel,
-    ExportedModel,
-    Stopped,
-    StoppedError,
-    VerifiedRow,
-    WrittenEquations,
-)
+from kinode.studio.editor.worker_tasks import ExplainedModel, ExportedModel, Stopped, VerifiedRow, WrittenEquations
 from kinode.studio.server.messages import request
 from kinode.studio.server.session import Client, GoesOn, Job, Lane
+from kinode.studio.server.worker import DerivationProcess, StoppedError
 
 if TYPE_CHECKING:
     from kinode.studio.editor.studio_desk import StudioDesk

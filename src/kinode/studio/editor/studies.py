@@ -37,10 +37,11 @@ from kinode.studio.editor.study_form import (
     write_call,
     write_command,
 )
-from kinode.studio.editor.worker import DerivationProcess, ExportedModel, Stopped, StoppedError, StudyCheck
+from kinode.studio.editor.worker_tasks import ExportedModel, Stopped, StudyCheck
 from kinode.studio.live.page_data import start_values
 from kinode.studio.server.messages import Arrays, request
 from kinode.studio.server.session import Job
+from kinode.studio.server.worker import DerivationProcess, StoppedError
 
 if TYPE_CHECKING:
     from kinode.studies.study import Study

@@ -17,7 +17,7 @@ from contextlib import suppress
 from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
-from typing import Any, BinaryIO
+from typing import Any, BinaryIO, NotRequired, TypedDict
 
 from kinode.dynamics.compile import find_compiled
 from kinode.dynamics.compiled_system import Dynamics
@@ -40,7 +40,7 @@ from kinode.studio.editor.study_form import (
     list_names,
     read_form,
 )
-from kinode.studio.editor.worker import ExplainedModel, ExplainedStep, StudyCheck, WrittenEquations
+from kinode.studio.live.later_parts import make_parts
 from kinode.studio.server.messages import describe_error
 
 DEFAULT_END = 10.0  # s, as elsewhere where a model does not say
@@ -60,6 +60,73 @@ class Order:
     fields: Mapping[str, Any]
     tell: Callable[[float, str], None]
     give: Callable[[Plain], None] = lambda part: None
+
+
+class VerifiedRow(TypedDict):
+    """A quantity, and the difference between two derivations of it."""
+
+    quantity: str
+    one: str
+    two: str
+    difference: float | None  # null: not a number
+    tolerance: float
+    where: str
+    ok: bool
+    seconds: float | None
+
+
+class WrittenEquations(TypedDict):
+    """Equations in the forms that there are."""
+
+    heading: str
+    formulation: str
+    shape: str
+    operations: int | None
+    html: str
+    latex: NotRequired[str]
+    text: NotRequired[str]
+    python: NotRequired[str]
+    c: NotRequired[str]
+    json: NotRequired[str]
+
+
+class ExplainedStep(TypedDict):
+    """A step of a derivation, and the parts that it is about."""
+
+    title: str
+    words: str
+    html: str
+    parts: list[str]
+
+
+class ExplainedModel(TypedDict):
+    """A derivation step by step, and the vector scheme."""
+
+    t: float
+    steps: list[ExplainedStep]
+    scheme: str
+
+
+class StudyCheck(TypedDict):
+    """What is wrong with a form by field; if nothing is, the runs and the seconds that they may take."""
+
+    errors: list[FieldError]
+    runs: int
+    seconds: float | None
+    note: str
+
+
+class ExportedModel(TypedDict):
+    """The model in another form, and the name of its file."""
+
+    text: str
+    name: str
+
+
+class Stopped(TypedDict):
+    """Whether there was something to stop."""
+
+    stopped: bool
 
 
 def verify_model(order: Order) -> Plain:
@@ -419,6 +486,8 @@ def do_task(order: dict[str, Any], output: BinaryIO) -> Mapping[str, Any]:
     def give(part: dict[str, Any]) -> None:
         _write(output, {"part": part})
 
+    if order["task"] == "run_parts":
+        return make_parts(order["fields"]["run"])
     if order["task"] not in KNOWN:
         raise Error(f"there is no task {order['task']!r:.40}")
     system = read_system(order["text"], order["place"], order["trust"])

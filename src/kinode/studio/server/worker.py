@@ -16,7 +16,7 @@ import threading
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import suppress
 from pathlib import Path
-from typing import Any, NotRequired, TypedDict
+from typing import Any
 
 from kinode.editing.checked_text import is_trusted
 from kinode.errors import ArgumentError, Error, ModelError
@@ -25,81 +25,14 @@ from kinode.model.base.kinds import is_builtin
 from kinode.model.base.observers.moving_frames import FRAMES
 from kinode.model.constraints.constraint import CONSTRAINTS
 from kinode.model.joints.joint import JOINTS
-from kinode.studio.editor.study_form import FieldError, Plain
 
+Plain = dict[str, Any]
 LOOK = 0.05  # s between looks at whether an answer is still wanted
 GONE = "the process that derives has ended; ask again"
 
 
 class StoppedError(Error):
     """The answer is not wanted any more."""
-
-
-class VerifiedRow(TypedDict):
-    """A quantity, and the difference between two derivations of it."""
-
-    quantity: str
-    one: str
-    two: str
-    difference: float | None  # null: not a number
-    tolerance: float
-    where: str
-    ok: bool
-    seconds: float | None
-
-
-class WrittenEquations(TypedDict):
-    """Equations in the forms that there are."""
-
-    heading: str
-    formulation: str
-    shape: str
-    operations: int | None
-    html: str
-    latex: NotRequired[str]
-    text: NotRequired[str]
-    python: NotRequired[str]
-    c: NotRequired[str]
-    json: NotRequired[str]
-
-
-class ExplainedStep(TypedDict):
-    """A step of a derivation, and the parts that it is about."""
-
-    title: str
-    words: str
-    html: str
-    parts: list[str]
-
-
-class ExplainedModel(TypedDict):
-    """A derivation step by step, and the vector scheme."""
-
-    t: float
-    steps: list[ExplainedStep]
-    scheme: str
-
-
-class StudyCheck(TypedDict):
-    """What is wrong with a form by field; if nothing is, the runs and the seconds that they may take."""
-
-    errors: list[FieldError]
-    runs: int
-    seconds: float | None
-    note: str
-
-
-class ExportedModel(TypedDict):
-    """The model in another form, and the name of its file."""
-
-    text: str
-    name: str
-
-
-class Stopped(TypedDict):
-    """Whether there was something to stop."""
-
-    stopped: bool
 
 
 class DerivationProcess:
