@@ -101,7 +101,7 @@ class Writer:
             name = kind.__name__.removeprefix("Sent")
             self.records[name] = kind
             return name
-        return f"Record<string, {self.write(inner[1]) if inner else 'unknown'}>"
+        return f"Record<{', '.join(self.write(each) for each in inner)}>" if inner else "Record<string, unknown>"
 
     def _write_annotated(self, kind: Any, more: Any) -> str:
         """A list of a fixed length, or a text that is one of a few."""

@@ -10,7 +10,6 @@ export type Nothing = Record<string, never>;
 export interface AsSaved { saved: true }
 export interface AsText { text: string; label?: string }
 export interface Axis { text: string; value: [number, number, number] | null; off: string }
-export interface BoxSketch { sketch: Sketch | null }
 export interface Causes { joint: string; by: "body" | "cause"; names: string[]; array: string }
 export interface CompareChoices { files: string[]; commit: string; why: string; saved: boolean }
 export interface ComparedModels { label: string; verdict: string; version: number; rows: ComparedRow[]; ghosts: SketchBox[] }
@@ -21,7 +20,6 @@ export interface ComparedRow {
 export interface ComparedRun { peaks: ComparedPeak[] }
 export interface Completion { from: number; options: CompletionOption[]; problem?: string }
 export interface CompletionOption { label: string; detail: string; apply: string }
-export interface CopiedText { text: string }
 export interface Cure { words: string; gesture: Gesture }
 export interface CurvePush { name: string; of: string; unit: string; values: number[]; results: number[]; failed: FailedValue[]; complete: boolean }
 export interface DiskPush { words: string; conflict?: boolean; trouble?: boolean }
@@ -36,16 +34,11 @@ export interface Equations {
 }
 export interface ExplainedStep { title: string; words: string; html: string; parts: string[] }
 export interface Explanation { t: number; steps: ExplainedStep[]; scheme: string; version: number }
-export interface ExportChoice { kind: string; words: string; suffix: string }
-export interface ExportedModel { text: string; name: string }
 export interface FailedValue { value: number; message: string }
 export interface FieldError { field: string; message: string }
 export interface FieldPlace { name: string; path: (string | number)[] }
 export interface FileExists { exists: string }
-export interface FormulationChoice { name: string; words: string; reason: string }
-export interface Gallery { examples: GalleryExample[]; recent: GalleryModel[] }
-export interface GalleryExample { file: string; name: string; words: string; svg: string }
-export interface GalleryModel { file: string; name: string; words: string }
+export interface Gallery { examples: (Record<"file" | "name" | "words" | "svg", string>)[]; recent: (Record<"file" | "name" | "words", string>)[] }
 export interface GapData { joint: string; a: [number, number, number]; b: [number, number, number]; length: number; words: string }
 export interface GestureAnswer {
   version: number; dirty: boolean; canUndo: boolean; canRedo: boolean; file: string | null; conflict: boolean;
@@ -58,7 +51,6 @@ export interface Inspected {
   name: string; section: string; kind: string; words: string; fields: InspectedField[]; ports: InspectedPort[]; broken: string | null; editable: boolean;
   parameters?: string[]; tables?: string[]; origin?: string;
 }
-export interface InspectedAnswer { inspected: Inspected }
 export interface InspectedField {
   name: string; path: string[]; unit: string | null; dimension: string | null; shape: string | number[] | null; given: string | null; default: string | null;
   value: number | number[] | null; doc: string; choices: string[] | null; line: number | null; required: boolean; reads: string[]; live?: string;
@@ -70,7 +62,8 @@ export interface JointPeaks { joint: string; force: Peak; moment: Peak }
 export interface KeptResult { text: string; unit: string; bySize: boolean }
 export interface Library { parts: LibraryPart[]; folder: string }
 export interface LibraryPart {
-  file: string; name: string; words: string; ports: PartPort[]; parameters: PartParameter[]; symbol: string; size: [number, number]; why: string;
+  file: string; name: string; words: string; ports: PartPort[]; parameters: (Record<"name" | "value" | "words", string>)[]; symbol: string;
+  size: [number, number]; why: string;
 }
 export interface LiveHeader {
   parameters: LiveNumber[]; until: number; file: string; readOnly: boolean; responseOf: string; responses: string[]; values: Record<string, number>;
@@ -80,23 +73,20 @@ export interface LiveNumber {
   name: string; value: number; unit: string; words: string; low: number | null; high: number | null; structural: string; group: string; place: string;
 }
 export interface Locus { values: number[]; eigenvalues: [number, number][][]; failed: FailedValue[] }
-export interface MadeReport { path: string; name: string }
 export interface MobilityData {
   counts: [string, string][]; sentences: string[]; badges: Record<string, string>; loose: string[]; cures: Cure[]; gaps: GapData[]; at: number;
 }
 export interface Mode { eigenvalue: [number, number]; frequency: number; damping: number; moves: string; poses: string }
 export interface ModelAbout {
-  size: ModelSize; formulations: FormulationChoice[]; shapes: string[]; joints: string[]; frames: string[]; exports: ExportChoice[];
-  owners: Record<string, string[]>; version: number;
+  size: ModelSize; formulations: (Record<"name" | "words" | "reason", string>)[]; shapes: string[]; joints: string[]; frames: string[];
+  exports: (Record<"kind" | "words" | "suffix", string>)[]; owners: Record<string, string[]>; version: number;
 }
 export interface ModelFault { message: string; line: number | null; component: string | null; field?: string; file?: string }
 export interface ModelPush { cause: "file" | "text" | "more" }
 export interface ModelSize { bodies: number; freedoms: number; parts: number; words: string; large: boolean }
 export interface Modes { eigenvalues: [number, number][]; modes: Mode[] }
-export interface NoScene { bodies: string[] }
 export interface OpenedStudio { document: DocumentData; sketch: Sketch; catalogue: Catalogue; standing: Standing; settings: StudioSettings }
 export interface PaneProgress { pane: string; share: number; words: string }
-export interface PartParameter { name: string; value: string; words: string }
 export interface PartPort { name: string; kind: "vector" | "energy" | "information"; domain: string; out: boolean }
 export interface Peak { value: number; time: number }
 export interface PlaceData {
@@ -105,8 +95,6 @@ export interface PlaceData {
   axis?: Axis;
 }
 export interface PlaceEntry { text: string; value: number | null; unit: string; parameter: string; off: string }
-export interface PlaceFrame { name: string; body: string }
-export interface PlaceFrames { frames: PlaceFrame[] }
 export interface PlacesHeader { places: PlaceData[]; gaps: GapData[]; loose: string[]; words: string; at: number; said?: string }
 export interface PortPlace { component: string; port: string }
 export interface Problem {
@@ -151,7 +139,6 @@ export interface SketchPort {
 export interface SketchPush { version: number; sketch: Sketch }
 export interface Standing { number: number; version: number; whole: boolean; problems: Problem[]; run: RunStanding; proof: ProofStanding }
 export interface StartAnswer { gesture: Gesture; words: string }
-export interface Stopped { stopped: boolean }
 export interface StudioSettings { readOnly: boolean; file: string | null; folder: string; proposed: string; trouble: string; named: boolean }
 export interface StudyAbout {
   why: string; version: number; names: VaryingName[]; quantities: string[]; reductions: string[]; keep: string[]; until: string; designs: string[];
@@ -168,19 +155,16 @@ export interface StudyHeader {
   left: number | null; older: boolean; title: string; dims: StudyDim[]; axes: StudyAxis[]; kept: KeptResult[]; until: number | null; form: RawForm;
   messages: Record<string, string>; command: string; python: string;
 }
-export interface StudyList { studies: StudySummary[] }
 export interface StudyRefused { why: string; version: number }
 export interface StudySummary {
   id: number; state: "running" | "done" | "stopped" | "failed"; words: string; runs: number; done: number; reached: number; seconds: number; rate: number;
   left: number | null; older: boolean; title: string;
 }
-export interface TableAnswer { table: TableData }
 export interface TableCurve { at: number[]; x: number[]; y: (number | null)[] }
 export interface TableData {
   name: string; line: number; method: string; methods: string[]; outside: string; outsides: string[]; file: string; axes: unknown[][]; values: unknown[][];
   reason: string; curves: TableCurve[]; broken: string;
 }
-export interface Targets { targets: Record<string, string> }
 export interface TextPush {
   version: number; dirty: boolean; canUndo: boolean; canRedo: boolean; file: string | null; conflict: boolean;
   edits: [start: number, end: number, text: string][]; words: string; origin: number;
@@ -222,43 +206,43 @@ export interface Requests {
   open_example: { fields: { file: string; discard?: boolean }; answer: OpenedStudio };
   open_model: { fields: { file: string; discard?: boolean }; answer: OpenedStudio };
   new_model: { fields: { discard?: boolean }; answer: OpenedStudio };
-  box_sketch: { fields: { box: string[] }; answer: BoxSketch };
-  inspect: { fields: { name: string; box?: string[] }; answer: InspectedAnswer };
-  inspect_table: { fields: { name: string }; answer: TableAnswer };
+  box_sketch: { fields: { box: string[] }; answer: Record<"sketch", Sketch | null> };
+  inspect: { fields: { name: string; box?: string[] }; answer: Record<"inspected", Inspected> };
+  inspect_table: { fields: { name: string }; answer: Record<"table", TableData> };
   complete: { fields: { position: number; law?: string | null; field?: FieldPlace | null; box?: string[] }; answer: Completion };
-  can_connect: { fields: { port: PortPlace; box?: string[] }; answer: Targets };
-  copy: { fields: { names: string[]; box?: string[] }; answer: CopiedText };
+  can_connect: { fields: { port: PortPlace; box?: string[] }; answer: Record<"targets", Record<string, string>> };
+  copy: { fields: { names: string[]; box?: string[] }; answer: Record<"text", string> };
   gallery: { fields: Nothing; answer: Gallery };
   place_scene: { fields: { gesture?: Gesture | null }; answer: Packet<PlacesHeader> | EmptyScene };
   place_pull: { fields: { body: string; at: [number, number, number]; goal: [number, number, number]; anew?: boolean }; answer: Packet<PulledHeader> };
   place_start: { fields: Nothing; answer: StartAnswer };
-  place_frames: { fields: Nothing; answer: PlaceFrames };
+  place_frames: { fields: Nothing; answer: Record<"frames", (Record<"name" | "body", string>)[]> };
   shape: { fields: { name: string }; answer: ShapeData };
   mobility: { fields: Nothing; answer: MobilityData };
   library: { fields: Nothing; answer: Library };
   library_save: { fields: { names: string[]; name: string; words?: string; box?: string[]; at?: [number, number] | null; overwrite?: boolean }; answer: SavedPart | FileExists };
   compare_choices: { fields: Nothing; answer: CompareChoices };
   compare: { fields: { other: InFile | InCommit | AsSaved | AsText }; answer: ComparedModels };
-  compare_scene: { fields: { other: InFile | InCommit | AsSaved | AsText }; answer: Packet | NoScene };
+  compare_scene: { fields: { other: InFile | InCommit | AsSaved | AsText }; answer: Packet | Record<"bodies", string[]> };
   compare_run: { fields: { other: InFile | InCommit | AsSaved | AsText }; answer: Packet<ComparedRun> };
   compare_take: { fields: { other: InFile | InCommit | AsSaved | AsText; rows: RowKey[] }; answer: GestureAnswer };
   study_about: { fields: Nothing; answer: StudyAbout | StudyRefused };
   study_check: { fields: { form: RawForm }; answer: StudyCheck };
   study_run: { fields: { form: RawForm }; answer: StudyBegun };
-  study_stop: { fields: { id?: number | null }; answer: Stopped };
-  study_list: { fields: Nothing; answer: StudyList };
+  study_stop: { fields: { id?: number | null }; answer: Record<"stopped", boolean> };
+  study_list: { fields: Nothing; answer: Record<"studies", StudySummary[]> };
   study_open: { fields: { id: number }; answer: Packet<StudyHeader> };
   study_drop: { fields: { id: number }; answer: object };
-  study_csv: { fields: { id: number }; answer: ExportedModel };
+  study_csv: { fields: { id: number }; answer: Record<"text" | "name", string> };
   study_take: { fields: { id: number; run: number }; answer: GestureAnswer };
   pane_about: { fields: Nothing; answer: ModelAbout };
   pane_verification: { fields: Nothing; answer: Verification };
   pane_verify: { fields: Nothing; answer: Verification };
-  pane_stop: { fields: { pane: string }; answer: Stopped };
+  pane_stop: { fields: { pane: string }; answer: Record<"stopped", boolean> };
   pane_equations: { fields: { formulation?: string; shape?: string; frame?: string; reactions?: string[] | null; basis?: string; mode?: string; numbers?: boolean }; answer: Equations };
   pane_explain: { fields: Nothing; answer: Explanation };
-  pane_export: { fields: { format: string }; answer: ExportedModel };
-  pane_report: { fields: { verify?: boolean; explain?: boolean }; answer: MadeReport };
+  pane_export: { fields: { format: string }; answer: Record<"text" | "name", string> };
+  pane_report: { fields: { verify?: boolean; explain?: boolean }; answer: Record<"path" | "name", string> };
 }
 
 /** What is told without a question. */

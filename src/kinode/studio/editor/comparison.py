@@ -88,12 +88,6 @@ class ComparedModels(TypedDict):
     ghosts: list[SketchBox]
 
 
-class NoScene(TypedDict):
-    """In the place of a scene: no body is gone."""
-
-    bodies: list[str]
-
-
 class ComparedRun(TypedDict):
     """What the header of the other run has beside its own."""
 
@@ -183,7 +177,7 @@ class ComparisonAnswers:
         return [box for box in drawn if box["owner"] in gone or box["owner"].partition(".")[0] in gone]
 
     @request("compare_scene")
-    def scene(self, other: Other) -> Packed | NoScene:
+    def scene(self, other: Other) -> Packed | dict[Literal["bodies"], list[str]]:
         """The bodies that only the other model has, where they are at its start."""
         with self.other(other) as side:
             gone = {row.part for row in compare_sides(side, self.mine()) if row.change is RowChange.REMOVED}

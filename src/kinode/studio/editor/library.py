@@ -18,7 +18,7 @@ import threading
 from collections.abc import Callable, Iterator
 from functools import cache
 from pathlib import Path
-from typing import TYPE_CHECKING, TypedDict
+from typing import TYPE_CHECKING, Literal, TypedDict
 
 from kinode.atomic_files import is_below, naming_failures, write_bytes
 from kinode.editing.draft import ModelDraft, free_name
@@ -209,12 +209,8 @@ class PartPort(TypedDict):
     out: bool
 
 
-class PartParameter(TypedDict):
-    """A parameter of a part, with its value as text."""
-
-    name: str
-    value: str
-    words: str
+PartParameter = dict[Literal["name", "value", "words"], str]
+"""A parameter of a part, with its value as text."""
 
 
 class LibraryPart(TypedDict):
@@ -237,21 +233,12 @@ class Library(TypedDict):
     folder: str
 
 
-class GalleryExample(TypedDict):
-    """An example, with its circuit as SVG."""
-
-    file: str
-    name: str
-    words: str
-    svg: str
+GalleryExample = dict[Literal["file", "name", "words", "svg"], str]
+"""An example, with its circuit as SVG."""
 
 
-class GalleryModel(TypedDict):
-    """A model of the folder."""
-
-    file: str
-    name: str
-    words: str
+GalleryModel = dict[Literal["file", "name", "words"], str]
+"""A model of the folder."""
 
 
 class LibraryShelf:

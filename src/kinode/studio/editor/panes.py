@@ -14,7 +14,7 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Callable, Mapping
-from typing import TYPE_CHECKING, Any, NotRequired, TypedDict, cast
+from typing import TYPE_CHECKING, Any, Literal, NotRequired, TypedDict, cast
 
 from kinode.errors import ArgumentError, Error, ModelError, counted
 from kinode.exporters.export import EXPORTS, file_name, find_export
@@ -24,7 +24,7 @@ from kinode.model.system import System
 from kinode.structure.topology import find_topology
 from kinode.studio.editor.checked_model import CheckedVersion, ProofStanding, VerifyState
 from kinode.studio.editor.study_form import Plain
-from kinode.studio.editor.worker_tasks import ExplainedModel, ExportedModel, Stopped, VerifiedRow, WrittenEquations
+from kinode.studio.editor.worker_tasks import ExplainedModel, VerifiedRow, WrittenEquations
 from kinode.studio.server.messages import request
 from kinode.studio.server.session import Client, GoesOn, Job, Lane
 from kinode.studio.server.worker import DerivationProcess, StoppedError
@@ -64,20 +64,12 @@ class ModelSize(TypedDict):
     large: bool
 
 
-class FormulationChoice(TypedDict):
-    """A form of equations, and why it does not apply; empty where it does."""
-
-    name: str
-    words: str
-    reason: str
+FormulationChoice = dict[Literal["name", "words", "reason"], str]
+"""A form of equations, and why it does not apply; empty where it does."""
 
 
-class ExportChoice(TypedDict):
-    """Another form of the model, as text."""
-
-    kind: str
-    words: str
-    suffix: str
+ExportChoice = dict[Literal["kind", "words", "suffix"], str]
+"""Another form of the model, as text."""
 
 
 class ModelDescription(TypedDict):
@@ -108,13 +100,6 @@ class Explanation(ExplainedModel):
     """The derivation of a version, step by step."""
 
     version: int
-
-
-class MadeReport(TypedDict):
-    """The path of a page with a report, and the name of its file."""
-
-    path: str
-    name: str
 
 
 MOST_READERS = 12  # of a parameter; one that more read lights up nothing in particular
@@ -350,7 +335,7 @@ class PaneAnswers:
         return self.verifying.now
 
     @request("pane_stop", lane="pane_stop")
-    def stop(self, job: Job, pane: str) -> Stopped:
+    def stop(self, job: Job, pane: str) -> dict[Literal["stopped"], bool]:
         """End the request of a kind that is under way for a page."""
         if pane == "pane_verify":
             self.verifying.stop()
@@ -377,14 +362,14 @@ class PaneAnswers:
         return cast(Explanation, self._derive(job, "explain", {}))
 
     @request("pane_export")
-    def export(self, job: Job, format: str) -> ExportedModel:
+    def export(self, job: Job, format: str) -> dict[Literal["text", "name"], str]:
         """The model in another form: its text, and the name of its file."""
         find_export(format)
         made = self._derive(job, "script", {"format": format})
         return {"text": made["text"], "name": f"{self._name}{made['suffix']}"}
 
     @request("pane_report")
-    def report(self, job: Job, verify: bool = True, explain: bool = False) -> MadeReport:
+    def report(self, job: Job, verify: bool = True, explain: bool = False) -> dict[Literal["path", "name"], str]:
         """The report of a run of the model as it stands: the path of its page."""
         if self._put is None:
             raise ArgumentError("reports need a server that shows them")

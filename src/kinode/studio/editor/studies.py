@@ -37,7 +37,7 @@ from kinode.studio.editor.study_form import (
     write_call,
     write_command,
 )
-from kinode.studio.editor.worker_tasks import ExportedModel, Stopped, StudyCheck
+from kinode.studio.editor.worker_tasks import StudyCheck
 from kinode.studio.live.page_data import start_values
 from kinode.studio.server.messages import Arrays, request
 from kinode.studio.server.session import Job
@@ -112,12 +112,6 @@ class StudyBegun(TypedDict):
 
     id: NotRequired[int]
     errors: list[FieldError]
-
-
-class StudyList(TypedDict):
-    """All studies, the newest first."""
-
-    studies: list[StudySummary]
 
 
 class StudyRecord:
@@ -366,7 +360,7 @@ class StudyAnswers:
         self._desk.session.push({"kind": "study_state", **record.summary()})
 
     @request("study_stop", lane="studies")
-    def stop(self, id: int | None = None) -> Stopped:
+    def stop(self, id: int | None = None) -> dict[Literal["stopped"], bool]:
         """End the study that runs; what is done stays."""
         running = self._running
         if running is not None and id in (None, running.number):
@@ -385,7 +379,7 @@ class StudyAnswers:
 
     # -- studies that there are --------------------------------------------------------------------
     @request("study_list", lane="studies")
-    def summaries(self) -> StudyList:
+    def summaries(self) -> dict[Literal["studies"], list[StudySummary]]:
         """One line for each study, the newest first."""
         with self._lock:
             return {"studies": [each.summary() for each in reversed(self._studies.values())]}
@@ -407,7 +401,7 @@ class StudyAnswers:
         self._desk.session.push({"kind": "study_state", "id": record.number, "state": "dropped"})
 
     @request("study_csv", lane="studies")
-    def csv(self, id: int) -> ExportedModel:
+    def csv(self, id: int) -> dict[Literal["text", "name"], str]:
         """One row for each run."""
         record = self._find(id)
         if not record.results:

@@ -15,7 +15,7 @@ import time
 from collections.abc import Mapping, Sequence
 from functools import partial
 from pathlib import Path
-from typing import Any, NewType, NotRequired, TypedDict
+from typing import Any, Literal, NewType, NotRequired, TypedDict
 
 from kinode.editing.checked_text import CheckedText
 from kinode.editing.copying import copy_components
@@ -123,36 +123,6 @@ class DiskPush(TypedDict):
     words: str
     conflict: NotRequired[bool]
     trouble: NotRequired[bool]
-
-
-class BoxSketch(TypedDict):
-    """The sketch of the inside of a subsystem; null while it cannot be read."""
-
-    sketch: Sketch | None
-
-
-class InspectedAnswer(TypedDict):
-    """A component in full."""
-
-    inspected: Inspected
-
-
-class TableAnswer(TypedDict):
-    """A lookup table in full."""
-
-    table: TableData
-
-
-class Targets(TypedDict):
-    """For each port ``component:port``, link and reference, "" or why it does not fit."""
-
-    targets: dict[str, str]
-
-
-class CopiedText(TypedDict):
-    """Components as text."""
-
-    text: str
 
 
 class Gallery(TypedDict):
@@ -428,19 +398,19 @@ class StudioDesk:
 
     # -- answers: questions ------------------------------------------------------------------------
     @request("box_sketch", lane="box_sketch")
-    def box_sketch(self, box: Box) -> BoxSketch:
+    def box_sketch(self, box: Box) -> dict[Literal["sketch"], Sketch | None]:
         """The sketch of the inside of a subsystem; null while it cannot be read."""
         version = self.version(box)
         return {"sketch": self.checker.sketch(version) if self.checker.now(version).checked.readable else None}
 
     @request("inspect", lane="inspect")
-    def inspect(self, name: str, box: Box = ()) -> InspectedAnswer:
+    def inspect(self, name: str, box: Box = ()) -> dict[Literal["inspected"], Inspected]:
         """A component in full; of "" the whole."""
         version = self.version(box)
         return {"inspected": inspect_component(self.checker.now(version), self.checker.sketch(version), name)}
 
     @request("inspect_table", lane="inspect_table")
-    def inspect_table(self, name: str) -> TableAnswer:
+    def inspect_table(self, name: str) -> dict[Literal["table"], TableData]:
         """A table: its cells as written, and its curves; or why it cannot be shown as cells."""
         return {"table": inspect_table(self.checked(), name)}
 
@@ -459,14 +429,14 @@ class StudioDesk:
         return {**answer, "problem": find_law_problem(found, field, law, answer)}
 
     @request("can_connect", lane="can_connect")
-    def can_connect(self, port: PortPlace, box: Box = ()) -> Targets:
+    def can_connect(self, port: PortPlace, box: Box = ()) -> dict[Literal["targets"], dict[str, str]]:
         """For each port "", or why the one that is named cannot be connected to it."""
         version = self.version(box)
         draft = ModelDraft(version.text, version.place, self.checker.now(version).checked, version.box)
         return {"targets": find_fits(draft, dict(self.checker.sketch(version)), port["component"], port["port"])}
 
     @request("copy", lane="copy")
-    def copy(self, names: list[str], box: Box = ()) -> CopiedText:
+    def copy(self, names: list[str], box: Box = ()) -> dict[Literal["text"], str]:
         """Components as text, to be pasted into this model or another."""
         version = self.version(box)
         return {"text": copy_components(read_places(version.text, version.box), names)}

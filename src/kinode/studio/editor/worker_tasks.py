@@ -116,19 +116,6 @@ class StudyCheck(TypedDict):
     note: str
 
 
-class ExportedModel(TypedDict):
-    """The model in another form, and the name of its file."""
-
-    text: str
-    name: str
-
-
-class Stopped(TypedDict):
-    """Whether there was something to stop."""
-
-    stopped: bool
-
-
 def verify_model(order: Order) -> Plain:
     """Compare all derivations that apply."""
     from kinode.tasks.verify import verify

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Iterable, Iterator
-from typing import TYPE_CHECKING, Any, NotRequired, TypedDict, cast
+from typing import TYPE_CHECKING, Any, Literal, NotRequired, TypedDict, cast
 
 import numpy as np
 
@@ -139,17 +139,8 @@ class StartAnswer(TypedDict):
     words: str
 
 
-class PlaceFrame(TypedDict):
-    """A named frame of a body."""
-
-    name: str
-    body: str
-
-
-class PlaceFrames(TypedDict):
-    """The named frames of bodies."""
-
-    frames: list[PlaceFrame]
+PlaceFrame = dict[Literal["name", "body"], str]
+"""A named frame of a body."""
 
 
 class MobilityData(ExplainedMobility):
@@ -332,7 +323,7 @@ class PlaceDesk:
         return {"gesture": cast(Gesture, gesture), "words": "; ".join(words)}
 
     @request("place_frames", lane="place_frames")
-    def frames(self) -> PlaceFrames:
+    def frames(self) -> dict[Literal["frames"], list[PlaceFrame]]:
         """The named frames of bodies, where a part can stand."""
         bodies = self.desk.checked().system.bodies
         return {"frames": [{"name": str(x), "body": name} for name, b in bodies.items() for x in b.frames if x.name]}

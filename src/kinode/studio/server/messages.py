@@ -5,7 +5,7 @@ request, with their types and defaults; one called ``job`` is the request itself
 data, or a header and arrays, which go as a packet (player/packet.py)::
 
     @request("copy", lane="copy")
-    def copy(self, names: list[str], box: Box = ()) -> CopiedText: ...
+    def copy(self, names: list[str], box: Box = ()) -> dict[Literal["text"], str]: ...
 
     session.add(desk)                                  # answers all requests that the desk has methods for
 
