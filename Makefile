@@ -11,7 +11,7 @@
 #   make lint          ruff and the strict type checkers, of Python and of the player
 #   make docs          the documentation site, in site/
 #   make bench         the table against the peers; ONLY=loops, circuits, events, stiff or loads: a table of that
-#   make refresh       what is written from other sources: types for editors, tables and gallery of the docs, the page;
+#   make refresh       what is written from other sources: types for editors, messages, tables and gallery of the docs, the page;
 #                      ONLY=pages: what the snippets of the docs print; ONLY=pictures: their pictures
 #   make clean         take out what the tools made, but for .venv
 
@@ -115,6 +115,7 @@ refresh: $(VENV)/.installed-test-all
 else ifeq ($(ONLY),)
 refresh: $(VENV)/.installed
 	@$(BIN)/python tools/write_stubs.py
+	@$(BIN)/python tools/write_messages.py
 	@$(BIN)/python docs/parts.py
 	@$(BIN)/python docs/key_tables.py
 	@$(BIN)/python docs/gallery.py

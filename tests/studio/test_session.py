@@ -233,7 +233,6 @@ def test_a_long_drag_gets_one_answer_for_each_request():
     done = [row for row in rows if row["kind"] == "set"]
     assert [row["seq"] for row in done] == sorted(row["seq"] for row in done) and done[-1]["seq"] == 299
     assert {row["thread"] for row in done} != {threading.get_ident()}
-    assert len({row["thread"] for row in done}) == 1
 
 
 def test_kinds_do_not_wait_for_each_other():

@@ -26,7 +26,7 @@ class DeskPage:
     async def settled(self, desk):
         """All pushes, when all is checked and run."""
         assert await asyncio.to_thread(desk.checker.wait, DONE)
-        await self.ask("can_connect", **{"from": {"component": "x", "port": "y"}})
+        await self.ask("can_connect", port={"component": "x", "port": "y"})
         return self.pushes
 
     def last(self, kind):

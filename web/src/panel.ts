@@ -1,6 +1,7 @@
 // What all parts of the player have in common.
 
 import type { Clock } from "./clock";
+import type { Ask, Push } from "./live/connection";
 import type { RunDocument } from "./data/run_document";
 
 export type LoadPart = "total" | "static" | "kinetic";
@@ -43,9 +44,8 @@ export interface PlayerContext {
 
 /** What a live server offers to panels. */
 export interface LiveLink {
-  /** Asks the server; the promise ends with its one answer. */
-  ask(kind: string, fields: Record<string, unknown>): Promise<unknown>;
-  onPush(listener: (message: Record<string, unknown>) => void): () => void;
+  ask: Ask;
+  onPush(listener: (message: Push) => void): () => void;
 }
 
 /** A part of the page. Time reaches it by the clock; it makes its own listeners and ends them in destroy. */

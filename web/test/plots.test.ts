@@ -1,3 +1,4 @@
+import type { LiveLink } from "../src/panel";
 import { describe, expect, it } from "vitest";
 import { decimate, findRange, sampleAt } from "../src/plots/decimate";
 import { intoJointAxes } from "../src/plots/joint_axes";
@@ -159,7 +160,8 @@ describe("live series", () => {
   it("asks again for a new run, one question at a time", async () => {
     const asked: unknown[] = [];
     let release: (() => void)[] = [];
-    const link = { ask: (_: string, fields: Record<string, unknown>) => new Promise((done) => { asked.push(fields["names"]); release.push(() => done(answer)); }), onPush: () => () => undefined };
+    const ask = ((_: string, fields: { names: string[] }) => new Promise((done) => { asked.push(fields.names); release.push(() => done(answer)); })) as unknown as LiveLink["ask"];
+    const link: LiveLink = { ask, onPush: () => () => undefined };
     const live = new LiveSeries(link, () => undefined, () => undefined);
     live.want(["a.b"], syntheticRun());
     live.want(["a.b"], syntheticRun());

@@ -112,7 +112,7 @@ def test_what_cannot_be_compared_is_said(make_desk, folder):
         for other, words in (
             ({"file": "../secret.yaml"}, "has no model"), ({"commit": "HEAD"}, "in no git repository"),
             (3, "is expected"), ({}, "is expected"), ({"file": "odd.yaml"}, "cannot be compared"),
-            ({"commit": 3}, "in no file yet"),
+            ({"commit": 3}, "is expected"),
         ):  # fmt: skip
             assert words in (await page.ask("compare", other=other))["error"]["message"]
         await page.settled(desk)

@@ -133,8 +133,9 @@ def test_a_disk_that_takes_nothing_is_said_and_nothing_is_lost(make_desk, folder
         ("save", {"path": "../out.yaml"}), ("save", {"path": "/tmp/out.yaml"}), ("save", {"path": 3}),
         ("inspect", {}), ("inspect", {"name": "nobody"}), ("complete", {}), ("complete", {"position": -1}),
         ("copy", {"names": "wire"}), ("copy", {"names": ["nobody"]}), ("can_connect", {}), ("recover", {}),
-        ("recover", {"take": True}), ("disk", {"take": "mine"}), ("gesture", {}), ("gesture", {"version": "1"}),
-        ("gesture", {"version": 0, "gesture": [1]}), ("can_connect", {"from": {"component": "wire", "port": "x"}}),
+        ("recover", {"take": True}), ("disk", {"take": "mine"}), ("disk", {"take": "both"}), ("gesture", {}),
+        ("gesture", {"version": "1"}),
+        ("gesture", {"version": 0, "gesture": [1]}), ("can_connect", {"port": {"component": "wire", "port": "x"}}),
     ],
     ids=str,
 )  # fmt: skip
@@ -170,7 +171,7 @@ def test_a_read_only_studio_refuses_every_change_and_writes_nothing(make_desk, f
     desk = make_desk(read_only=True)
 
     async def story(page):
-        assert (await page.ask("studio_open"))["document"]["recovered"] is None and left.exists()
+        assert (await page.ask("studio_open"))["document"]["recovered"] == "" and left.exists()
         assert (await page.ask("studio_open"))["settings"]["readOnly"]
         for kind in CHANGING:
             answer = await page.ask(kind, version=0, gesture=set_value("1 Ohm"), take=True, file="pendulum.yaml")

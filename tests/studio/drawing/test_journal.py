@@ -40,7 +40,7 @@ def test_what_a_killed_server_left_is_offered_until_it_is_dropped(tmp_path):
     file = tmp_path / "a.yaml"
     write(journal_path(file))
     first = KeptText(file, "old")
-    assert first.entry.text == "new" and "not saved" in first.offer()["words"]
+    assert first.entry.text == "new" and "not saved" in first.words
     write(first.path, "newer")  # the next server writes its own, and is killed too
     second = KeptText(file, "old")
     assert second.entry.text == "newer"

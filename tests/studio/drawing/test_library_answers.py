@@ -173,8 +173,9 @@ def test_a_box_is_saved_with_its_drawing_and_replaces_when_asked(make_desk, fold
         ({"names": ["coil"], "name": ""}, "name of a file"),
         ({"names": ["nobody"], "name": "x"}, "nothing called 'nobody'"),
         ({"names": [], "name": "x"}, "parts that are to be saved"),
-        ({"names": "coil", "name": "x"}, "parts that are to be saved"),
-        ({"names": ["coil"], "name": "x", "words": 3}, "letters"),
+        ({"names": "coil", "name": "x"}, "names: a list of names"),
+        ({"names": ["coil"], "name": "x", "words": 3}, "words: a text"),
+        ({"names": ["coil"], "name": "x", "words": 500 * "x"}, "letters"),
         ({"names": ["coil"], "name": "x", "box": ["no"]}, "no subsystem 'no'"),
     ],
 )

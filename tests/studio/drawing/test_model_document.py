@@ -229,15 +229,13 @@ def test_a_contradiction_is_asked_about(document, file, take, value):
     assert document.conflict is not None and "30 Ohm" in document.text
     with pytest.raises(kn.Error, match="changed on the disk"):
         document.save({})
-    with pytest.raises(kn.ArgumentError, match="mine or theirs"):
-        document.settle("both")
     document.settle(take)
     document.save({})
     assert value in file.read_text() and document.conflict is None
 
 
 @pytest.mark.parametrize(
-    "name", ["../a.yaml", "/etc/a.yaml", ".a.yaml", "a.txt", "a.view.yaml", "", 3, "x\0.yaml", "sub/../../a.yaml"]
+    "name", ["../a.yaml", "/etc/a.yaml", ".a.yaml", "a.txt", "a.view.yaml", "", "x\0.yaml", "sub/../../a.yaml"]
 )
 def test_nothing_is_saved_outside_the_folder(tmp_path, name):
     with pytest.raises(kn.ArgumentError, match="path"):

@@ -42,7 +42,7 @@ def test_a_pull_leads_to_a_start_or_is_refused(desk):
         early = await page.ask("place_start")
         assert "nothing was pulled" in early["error"]["message"]
         wrong = await page.ask("place_pull", body="lower", at=[0, 0], goal=[0, 0, 0])
-        assert "at: three numbers" in wrong["error"]["message"]
+        assert "at: 3 numbers" in wrong["error"]["message"]
         lost = await page.ask("place_pull", body="nobody", at=[0, 0, 0], goal=[0, 0, 0])
         assert "no body 'nobody'" in lost["error"]["message"]
         pulled = await page.ask("place_pull", body="lower", at=[0.2, 0, 0], goal=[0.45, 0.3, 0], anew=True)

@@ -21,7 +21,7 @@ def test_a_page_opens_all_of_it(make_desk):
         opened = await page.ask("studio_open")
         document = opened["document"]
         assert document["text"] == RLC and document["version"] == 0 and not document["dirty"]
-        assert document["file"] == "rlc.yaml" and document["recovered"] is None
+        assert document["file"] == "rlc.yaml" and document["recovered"] == ""
         assert {box["name"] for box in opened["sketch"]["boxes"]} == {"source", "wire", "coil", "tank"}
         assert opened["standing"]["problems"] == [] and opened["settings"]["readOnly"] is False
         assert any(kind["kind"] == "resistor" for kind in opened["catalogue"]["kinds"])
@@ -308,10 +308,10 @@ def test_two_pages_see_one_model(make_desk):
         await first.ask("gesture", version=0, gesture=set_value("30 Ohm"))
         assert "30 Ohm" in (await second.ask("studio_open"))["document"]["text"]
         await second.ask("gesture", version=1, gesture=set_value("40 Ohm"))
-        await first.ask("can_connect", **{"from": {}})
+        await first.ask("can_connect", port={})
         assert first.last("document")["version"] == 2
         await second.ask("new_model", discard=True)
-        await first.ask("can_connect", **{"from": {}})
+        await first.ask("can_connect", port={})
         assert first.last("reopen") is not None
         other.incoming.put_nowait(None)
         await attending

@@ -12,12 +12,17 @@ from kinode.studio.document import journal
 from kinode.studio.document.document_files import open_file
 from kinode.studio.editor.panes import PaneAnswers, VerifyWatch, describe_model, find_owners
 from kinode.studio.editor.studio_desk import StudioDesk
-from kinode.studio.editor.worker import DerivationProcess, StoppedError
 from kinode.studio.editor.worker_tasks import TASKS, Order
 from kinode.studio.server.session import Job, Session
+from kinode.studio.server.worker import DerivationProcess, StoppedError
 
 EXAMPLES = Path(__file__).resolve().parents[3] / "examples"
 PENDULUM = (EXAMPLES / "pendulum.yaml").read_text()
+EQUATIONS = {
+    "formulation": "", "shape": "auto", "frame": "", "reactions": [], "basis": "body", "mode": "dynamic",
+    "numbers": True,
+}  # fmt: skip
+REPORT = {"verify": False, "explain": False}
 DONE = 90.0  # s, for all that is under way
 
 
@@ -67,11 +72,11 @@ def test_tasks_say_what_the_public_functions_say():
     def do(task, **fields):
         return TASKS[task](Order(system, PENDULUM, fields, lambda share, words: told.append(share)))
 
-    answer = do("equations", formulation="hamilton", shape="expanded")
+    answer = do("equations", **EQUATIONS | {"formulation": "hamilton", "shape": "expanded"})
     printed = kn.equations(system, "hamilton", "expanded")
     assert (answer["html"], answer["latex"], answer["c"]) == (printed.mathml(), printed.latex(), printed.c())
     assert answer["operations"] == printed.operations
-    answer = do("equations", formulation="circuit")
+    answer = do("equations", **EQUATIONS | {"formulation": "circuit"})
     listing = kn.circuit(system)
     assert answer["html"].startswith(listing.mathml()) and answer["json"] == listing.to_json()
     force = listing.evaluate()["pivot.2.force"][1]
@@ -81,7 +86,7 @@ def test_tasks_say_what_the_public_functions_say():
     assert [step["title"] for step in answer["steps"]] == [step.title for step in steps]
     assert all(set(step["parts"]) <= set(system.components) for step in answer["steps"])
     assert any("pivot" in step["parts"] for step in answer["steps"]) and "<svg" in answer["scheme"]
-    answer = do("script", kind="python")
+    answer = do("script", format="python")
     assert answer == {"text": write_script(system, PENDULUM), "suffix": ".py"}
     told.clear()
     answer = do("verify")
@@ -97,12 +102,10 @@ def test_tasks_say_what_the_public_functions_say():
 @pytest.mark.parametrize(
     ("task", "fields", "words"),
     [
-        ("equations", {"formulation": "lagrnge"}, "lagrnge"),
-        ("equations", {"reactions": ["elbow"]}, "has no joint"),
-        ("equations", {"reactions": "pivot"}, "a list of joints"),
-        ("equations", {"shape": 3}, "a word is expected"),
-        ("equations", {"frame": "nowhere"}, "nowhere"),
-        ("script", {"kind": "pdf"}, "there is no kind"),
+        ("equations", EQUATIONS | {"formulation": "lagrnge"}, "lagrnge"),
+        ("equations", EQUATIONS | {"reactions": ["elbow"]}, "has no joint"),
+        ("equations", EQUATIONS | {"frame": "nowhere"}, "nowhere"),
+        ("script", {"format": "pdf"}, "there is no kind"),
         ("dance", {}, "there is no task"),
     ],
 )
@@ -118,18 +121,20 @@ def test_an_unfinished_text_is_refused_with_its_part(process):
 
 
 def test_a_stopped_task_ends_its_process_and_the_next_begins_anew(process):
-    process.ask("script", PENDULUM, Path("pendulum.yaml"))
+    process.ask("script", PENDULUM, Path("pendulum.yaml"), {"format": "python"})
     before, looks = process.pid, []
     with pytest.raises(StoppedError):
-        process.ask("report", PENDULUM, Path("pendulum.yaml"), goes_on=lambda: looks.append(1) or len(looks) < 3)
+        process.ask(
+            "report", PENDULUM, Path("pendulum.yaml"), REPORT, goes_on=lambda: looks.append(1) or len(looks) < 3
+        )
     assert process.pid is None
     with pytest.raises(ProcessLookupError):
         os.kill(before, 0)
-    assert process.ask("script", PENDULUM, Path("pendulum.yaml"))["suffix"] == ".py"
+    assert process.ask("script", PENDULUM, Path("pendulum.yaml"), {"format": "python"})["suffix"] == ".py"
     os.kill(process.pid, signal.SIGKILL)  # the machine ran out of memory
     for _ in range(2):  # the first may find the pipe still open
         try:
-            assert process.ask("script", PENDULUM, Path("pendulum.yaml"))["suffix"] == ".py"
+            assert process.ask("script", PENDULUM, Path("pendulum.yaml"), {"format": "python"})["suffix"] == ".py"
         except kn.Error as error:
             assert "ask again" in str(error)
 
@@ -145,10 +150,14 @@ def test_a_page_asks_though_it_is_read_only(studio):
     assert answer["version"] == desk.document.version
     assert answer["html"] == kn.equations(kn.loads(PENDULUM), "lagrange").mathml()
     assert {"pane_equations"} == {x["pane"] for x in page.pushes if x["kind"] == "pane_progress"}
-    answer = asked(desk, page, "pane_export", kind_of_file="svg")
+    answer = asked(desk, page, "pane_export", format="svg")
     assert answer["name"] == "pendulum.svg" and answer["text"] == kn.diagram(kn.loads(PENDULUM)).svg
     with pytest.raises(kn.ArgumentError, match="there is no kind"):
-        asked(desk, page, "pane_export", kind_of_file="pdf")
+        asked(desk, page, "pane_export", format="pdf")
+    with pytest.raises(kn.ArgumentError, match="reactions: a list of names"):
+        asked(desk, page, "pane_equations", reactions="pivot")
+    with pytest.raises(kn.ArgumentError, match="shape: a text is expected"):
+        asked(desk, page, "pane_equations", shape=3)
     answer = asked(desk, page, "pane_report", verify=False)
     assert list(served) == [answer["path"]] == ["/report_1.html"]
     assert "<h1>pendulum</h1>" in served["/report_1.html"]
@@ -164,7 +173,8 @@ def test_a_request_under_way_is_stopped(studio):
     page = Listener()
     report = Job(1, "pane_report", {}, page)
     page.push = lambda header: asked(desk, page, "pane_stop", pane="pane_report")  # as soon as it tells how far it is
-    assert desk.session.handler_of("pane_report")(report) == {}
+    with pytest.raises(StoppedError):
+        desk.session.handler_of("pane_report")(report)
     assert not report.goes_on() and served == {}  # the session answers that it was stopped
     assert asked(desk, page, "pane_stop", pane="pane_report") == {"stopped": False}
 

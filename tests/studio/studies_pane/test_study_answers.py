@@ -26,12 +26,12 @@ joints:
 run: {until: 60 ms}
 """
 KEEP = ["pivot.reaction.force|peak", "pivot.q|final"]
-LENGTHS = {"name": "L", "kind": "range", "first": "200 mm", "second": "800 mm", "count": 4}
+LENGTHS = {"name": "L", "kind": "range", "first": "200 mm", "second": "800 mm", "count": "4", "values": ""}
 FORM = {
-    "axes": [LENGTHS, {"name": "pivot.q", "kind": "list", "values": "0, 30 deg"}], "design": "grid", "keep": KEEP,
-    "until": "200 ms",
+    "axes": [LENGTHS, {**LENGTHS, "name": "pivot.q", "kind": "list", "values": "0, 30 deg"}],
+    "design": "grid", "n": "", "keep": KEEP, "until": "200 ms",
 }  # fmt: skip
-LONG = {**FORM, "axes": [{**LENGTHS, "count": 5000}], "until": "10 s"}
+LONG = {**FORM, "axes": [{**LENGTHS, "count": "5000"}], "until": "10 s"}
 
 
 class Listener:
@@ -89,6 +89,17 @@ def test_a_form_begins_with_what_the_model_has(desk):
     assert {"pivot.reaction.force", "bar.position"} <= set(about["quantities"]) and "rms" in about["reductions"]
 
 
+@pytest.mark.parametrize("form, words", [
+    (None, "form"), ([], "form"), ({"axes": 3, "keep": "x"}, "form"), ({**FORM, "axes": 3}, "form: axes"),
+    ({**FORM, "axes": [None]}, "form: axes: 0"), ({**FORM, "keep": [None]}, "form: keep: 0"),
+    ({**FORM, "n": True}, "form: n: a text"), ({**FORM, "axes": [{**LENGTHS, "kind": "odd"}]}, "axes: 0: kind: one of"),
+])  # fmt: skip
+def test_anything_that_is_no_form_is_refused(desk, form, words):
+    for kind in ("study_check", "study_run"):
+        with pytest.raises(kn.ArgumentError, match=words):
+            ask(desk, kind, form=form)
+
+
 def test_a_study_is_what_sweep_gives(desk):
     told = ask(desk, "study_check", form=FORM)
     assert told["errors"] == [] and told["runs"] == 8 and 0.0 < told["seconds"] < 60.0
@@ -112,11 +123,11 @@ def test_a_study_is_what_sweep_gives(desk):
 
 
 def test_failed_runs_have_their_message(desk):
-    number = study(desk, {**FORM, "axes": [LENGTHS, {"name": "k", "kind": "list", "values": "1, -1"}]})
+    number = study(desk, {**FORM, "axes": [LENGTHS, {**LENGTHS, "name": "k", "kind": "list", "values": "1, -1"}]})
     header, arrays = ask(desk, "study_open", id=number)
     failed = np.flatnonzero(arrays["status"] == 3).tolist()
     assert failed == [1, 3, 5, 7] and np.isnan(arrays["results"][0][failed]).all()
-    assert set(header["messages"]) == set(failed) and all(header["messages"].values())
+    assert set(header["messages"]) == set(map(str, failed)) and all(header["messages"].values())
 
 
 def test_a_study_is_stopped_and_keeps_what_is_done(desk):

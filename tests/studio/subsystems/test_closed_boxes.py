@@ -104,19 +104,12 @@ def desk(boxed, tmp_path):
     made.close()
 
 
-class Asked:
-    """A request, as the desk is given it."""
-
-    def __init__(self, **fields):
-        self.fields = fields
-
-
 def inside(gesture):
     return {"do": "in", "box": ["drive"], "gesture": gesture}
 
 
 def drawn_inside(desk):
-    return desk.checker.sketch(desk.version(Asked(box=["drive"])))
+    return desk.checker.sketch(desk.version(("drive",)))
 
 
 def test_the_inside_is_a_circuit_of_its_own(desk):
@@ -124,11 +117,11 @@ def test_the_inside_is_a_circuit_of_its_own(desk):
     assert {box["name"] for box in drawn["boxes"]} == {"motor", "gear"}
     output = next(port for port in box_of(drawn, "gear")["ports"] if port["name"] == "output")
     assert output["edge"] == "elbow"
-    fits = desk.can_connect(Asked(box=["drive"], **{"from": {"component": "gear", "port": "output"}}))["targets"]
+    fits = desk.can_connect({"component": "gear", "port": "output"}, ("drive",))["targets"]
     assert fits["motor:shaft"] == "" and "electrical" in fits["motor:plus"]
-    assert "motor:" in desk.copy(Asked(box=["drive"], names=["motor"]))["text"]
+    assert "motor:" in desk.copy(["motor"], ("drive",))["text"]
     with pytest.raises(kn.ArgumentError, match="no subsystem"):
-        desk.version(Asked(box=["other"])) and desk.checked(Asked(box=["other"]))
+        desk.version(("other",)) and desk.checked(("other",))
 
 
 def test_places_inside_are_kept_and_tidied_by_themselves(desk):

@@ -13,8 +13,8 @@ interface ArrayEntry {
   order?: number; // of the differences: 2 unless said
 }
 
-export interface Packet {
-  header: Record<string, unknown>;
+export interface Packet<Header extends object = object> {
+  header: Header;
   arrays: Map<string, NumberArray>;
 }
 
@@ -24,7 +24,7 @@ const MAKERS = {
 
 export class PacketError extends Error {}
 
-export function readPacket(data: ArrayBuffer): Packet {
+export function readPacket<Header extends object = Record<string, unknown>>(data: ArrayBuffer): Packet<Header> {
   if (data.byteLength < 4) throw new PacketError("the data of the run is cut short");
   const length = new DataView(data).getUint32(0, true);
   const start = 4 + length + ((8 - ((4 + length) % 8)) % 8);
@@ -35,7 +35,7 @@ export function readPacket(data: ArrayBuffer): Packet {
   for (const entry of (header["arrays"] ?? []) as ArrayEntry[]) {
     if (entry.encoding === "delta") arrays.set(entry.name, decodeSeries(entry, arrays));
   }
-  return { header, arrays };
+  return { header: header as Header, arrays };
 }
 
 function readArray(data: ArrayBuffer, start: number, entry: ArrayEntry): NumberArray {
@@ -79,7 +79,7 @@ export function decodeSeries(entry: ArrayEntry, arrays: Map<string, NumberArray>
 }
 
 export function runOf(packet: Packet): RunDocument {
-  const header = packet.header as unknown as RunHeader;
+  const header = packet.header as RunHeader;
   if (header.format !== "kinode-run") throw new PacketError("this is not the data of a kinode run");
   if (header.version > 1) throw new PacketError(`this run was written by a later kinode (${header.written})`);
   return new RunDocument(header, packet.arrays);

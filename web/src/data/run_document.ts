@@ -28,7 +28,7 @@ export interface NamedFrame {
 export interface BodyData {
   name: string;
   color: number; // index into the palette
-  tint?: string; // a color of its own
+  tint?: string; // a color that the page gives
   mass: number;
   com: Vec3;
   shapes: Shape[];
@@ -94,6 +94,10 @@ export interface EventData {
   component: string;
   message: string;
 }
+
+export type RunEnding = RunHeader["run"];
+/** What a number may move. */
+export type Geometry = Partial<Pick<RunHeader, "bodies" | "joints" | "elements" | "frames">>;
 
 export interface StripData {
   name: string;

@@ -1,6 +1,7 @@
 // The socket to the live server: questions with a number, one answer to each, messages without a question, and coming back.
 
 import { readPacket, type Packet } from "../data/packet";
+import type { Packets, Pushes, Requests } from "../messages";
 import type { LiveLink } from "../panel";
 
 /** What is used of a WebSocket. */
@@ -41,11 +42,20 @@ export class ServerLost extends Error {}
 /** The answer that never comes: a newer question of the kind came first, or the page stopped it. */
 export class Overtaken extends Error {}
 
-export type Answer = Packet | Record<string, unknown>;
+export type Kind = keyof Requests;
+export type Fields<K extends Kind> = Requests[K]["fields"];
+export type Answer<K extends Kind> = Requests[K]["answer"];
+/** What comes without a question, as JSON and as packets. */
+export type Push = { [K in keyof Pushes]: { kind: K } & Pushes[K] }[keyof Pushes];
+export type PushedPacket = Packet<{ [K in keyof Packets]: { kind: K } & Packets[K] }[keyof Packets]>;
+/** The fields of a request as arguments: left out where none is needed. */
+export type Sent<K extends Kind> = Record<string, never> extends Fields<K> ? [Fields<K>?] : [Fields<K>];
+/** Asks the server; the promise ends with its one answer. */
+export type Ask = <K extends Kind>(kind: K, ...fields: Sent<K>) => Promise<Answer<K>>;
 export type Connected = "opening" | "open" | "lost" | "closed";
 
 interface Waiting {
-  resolve(answer: Answer): void;
+  resolve(answer: unknown): void;
   reject(error: Error): void;
 }
 
@@ -61,8 +71,8 @@ export class LiveConnection implements LiveLink {
   private timer: ReturnType<typeof setTimeout> | null = null;
   private readonly waiting = new Map<number, Waiting>();
   private readonly unsent: string[] = [];
-  private readonly pushes = new Set<(message: Record<string, unknown>) => void>();
-  private readonly packets = new Set<(packet: Packet) => void>();
+  private readonly pushes = new Set<(message: Push) => void>();
+  private readonly packets = new Set<(packet: PushedPacket) => void>();
   private readonly states = new Set<(state: Connected) => void>();
 
   constructor(open: () => Socket) {
@@ -70,25 +80,25 @@ export class LiveConnection implements LiveLink {
     this.connect();
   }
 
-  ask(kind: string, fields: Record<string, unknown> = {}): Promise<Answer> {
+  readonly ask: Ask = (kind, ...[fields]) => {
     if (this.state === "closed" || this.state === "lost") return Promise.reject(new ServerLost("the server is not there"));
     const seq = ++this.seq;
     const text = JSON.stringify({ ...fields, seq, kind });
     return new Promise((resolve, reject) => {
-      this.waiting.set(seq, { resolve, reject });
+      this.waiting.set(seq, { resolve: resolve as Waiting["resolve"], reject });
       if (this.state === "open") this.socket!.send(text);
       else this.unsent.push(text);
     });
-  }
+  };
 
   /** Messages in JSON that answer no question. */
-  onPush(listener: (message: Record<string, unknown>) => void): () => void {
+  onPush(listener: (message: Push) => void): () => void {
     this.pushes.add(listener);
     return () => this.pushes.delete(listener);
   }
 
   /** Packets that answer no question. */
-  onPacket(listener: (packet: Packet) => void): () => void {
+  onPacket(listener: (packet: PushedPacket) => void): () => void {
     this.packets.add(listener);
     return () => this.packets.delete(listener);
   }
@@ -153,8 +163,8 @@ export class LiveConnection implements LiveLink {
     const header = packet === null ? (JSON.parse(data as string) as Record<string, unknown>) : packet.header;
     const { seq } = header;
     if (typeof seq !== "number") {
-      if (packet !== null) for (const listener of this.packets) listener(packet);
-      else for (const listener of this.pushes) listener(header);
+      if (packet !== null) for (const listener of this.packets) listener(packet as Packet as PushedPacket);
+      else for (const listener of this.pushes) listener(header as Push);
       return;
     }
     const waiting = this.waiting.get(seq);
@@ -171,6 +181,6 @@ export function socketAddress(page: { protocol: string; host: string }): string 
   return `${page.protocol === "https:" ? "wss:" : "ws:"}//${page.host}/socket`;
 }
 
-export function isPacket(answer: Answer): answer is Packet {
+export function isPacket<H extends object>(answer: Packet<H> | object): answer is Packet<H> {
   return (answer as Packet).arrays instanceof Map;
 }

@@ -1,18 +1,19 @@
 // The desk of a live page: numbers in force, the run they give, runs kept beside it. Panels ask it, it asks the server.
 
+import type { LiveHeader } from "../messages";
 import type { Packet } from "../data/packet";
 import { runOf } from "../data/packet";
-import type { BadgeData, ParameterData } from "../data/run_document";
+import type { ParameterData } from "../data/run_document";
 import { RunDocument } from "../data/run_document";
 import type { LiveLink, ShownRun } from "../panel";
 import type { Player } from "../player";
 import type { Stage } from "../scene/stage";
 import { formatNumber, prettyUnit } from "../ui/numbers";
-import { type Answer, LiveError, type LiveConnection, Overtaken, isPacket } from "./connection";
+import { type Answer, type Ask, LiveError, type LiveConnection, Overtaken, type Push } from "./connection";
 import { LatencyMeter } from "./latency";
 import { Newest } from "./newest";
 import { fieldText, firstUnit } from "./number_range";
-import { type LiveHeader, type LiveRun, changeWords, fits, liveHeader, updateRun, wholeRun, withCauses, withMore, withRows } from "./run_update";
+import { type LiveRun, changeWords, fits, liveHeader, updateRun, wholeRun, withCauses, withMore, withRows } from "./run_update";
 
 interface SetQuestion {
   values: Record<string, number | null>; // null: as in the file
@@ -50,14 +51,14 @@ export class LiveDesk implements LiveLink {
   private early = false;
   private settling: ReturnType<typeof setTimeout> | null = null;
   private readonly listeners = new Set<(news: DeskNews) => void>();
-  private readonly lane: Newest<SetQuestion, Answer>;
+  private readonly lane: Newest<SetQuestion, Answer<"set">>;
 
   constructor(connection: LiveConnection, opened: Packet) {
     this.connection = connection;
     this.run = wholeRun(opened);
     this.live = liveHeader(this.run.document.header);
     this.takeNumbers();
-    this.lane = new Newest<SetQuestion, Answer>({
+    this.lane = new Newest<SetQuestion, Answer<"set">>({
       send: ({ values, start, until }) => connection.ask("set", { values, start, until, series: this.player?.wantedSeries ?? null }),
       done: (answer, question) => this.answered(answer, question),
       failed: (error, question) => this.refused(error, question),
@@ -65,11 +66,9 @@ export class LiveDesk implements LiveLink {
   }
 
   // -- the link that panels know -------------------------------------------------------------------
-  ask(kind: string, fields: Record<string, unknown> = {}): Promise<Answer> {
-    return this.connection.ask(kind, fields);
-  }
+  readonly ask: Ask = (kind, ...fields) => this.connection.ask(kind, ...fields);
 
-  onPush(listener: (message: Record<string, unknown>) => void): () => void {
+  onPush(listener: (message: Push) => void): () => void {
     return this.connection.onPush(listener);
   }
 
@@ -203,8 +202,7 @@ export class LiveDesk implements LiveLink {
   async branch(t: number, change: { values?: Record<string, number>; state?: Record<string, number> }): Promise<void> {
     if (this.compared.length >= MOST_COMPARED) throw new Error(`At most ${MOST_COMPARED} runs are compared: take one away first.`);
     const answer = await this.ask("branch", { t, ...change });
-    if (!isPacket(answer)) throw new Error("the server sent no run");
-    const document = branchOf(this.run.document, answer);
+    const document = runOf(answer);
     const changed = Object.entries({ ...change.values, ...change.state }).map(([name, value]) => ({ name, text: formatNumber(value) }));
     this.compared.push({ document, role: "branch", label: `from ${formatNumber(t)} s: ${changeWords(changed)}` });
     this.showRuns();
@@ -224,9 +222,8 @@ export class LiveDesk implements LiveLink {
    * The model was edited, or the page came back: another run, its numbers as the server tells them. Where only more of
    * the same model has come, numbers that were moved meanwhile stay.
    */
-  setModel(packet: Packet): void {
+  setModel(packet: Packet, more = false): void {
     const next = wholeRun(packet);
-    const more = packet.header["cause"] === "more";
     this.run = more ? withMore(this.run, next) : next;
     this.live = liveHeader(this.run.document.header);
     if (!more) this.takeNumbers();
@@ -242,7 +239,7 @@ export class LiveDesk implements LiveLink {
     try {
       for (const by of ["body", "cause"] as const) {
         const answer = await this.ask("causes", { joint, by });
-        if (this.run.document.header.run !== run.document.header.run || !isPacket(answer)) return;
+        if (this.run.document.header.run !== run.document.header.run) return;
         this.run = withCauses(this.run, answer);
       }
     } catch {
@@ -255,7 +252,7 @@ export class LiveDesk implements LiveLink {
   async check(what: "audit" | "verify"): Promise<void> {
     const { document } = this.run;
     try {
-      const badge = (await this.ask("checks", { what })) as unknown as BadgeData;
+      const badge = await this.ask("checks", { what });
       if (this.run.document.header.run !== document.header.run) return;
       const header = this.run.document.header;
       const badges = [...header.badges.filter((each) => each.name !== what), { ...badge, name: what }];
@@ -272,7 +269,6 @@ export class LiveDesk implements LiveLink {
     if (!run.lacking) return;
     try {
       const answer = await this.ask("rows", { id: run.id });
-      if (!isPacket(answer)) return;
       const whole = withRows(run, answer);
       this.compared = this.compared.map((each) => (each.document === run.document ? { ...each, document: whole.document } : each));
       if (this.run.id === run.id && this.run.lacking) this.run = withRows(this.run, answer);
@@ -308,16 +304,15 @@ export class LiveDesk implements LiveLink {
     for (const [name, value] of Object.entries(startChanged)) this.starts.set(name, value);
   }
 
-  private answered(answer: Answer, question: SetQuestion): void {
+  private answered(answer: Answer<"set">, question: SetQuestion): void {
     const came = performance.now();
-    if (!isPacket(answer)) return;
     if (!fits(this.run.document.header, answer)) {
       this.early = true; // it belongs to a model that is still on its way here
       return;
     }
     this.run = updateRun(this.run, answer);
-    const note = answer.header["note"];
-    if (typeof note === "string" && note !== "") this.player?.say(note);
+    const { note } = answer.header;
+    if (note !== "") this.player?.say(note);
     (this.player?.stage as Stage | undefined)?.setQuick(true);
     this.showRuns(false);
     this.latency.drawn(question.input, came);
@@ -357,10 +352,4 @@ export class LiveDesk implements LiveLink {
 
 export function errorWords(error: unknown): string {
   return error instanceof LiveError ? error.words : error instanceof Error ? error.message : String(error);
-}
-
-/** The run of a branch: its own header where it has one, else that of the run it leaves. */
-export function branchOf(main: RunDocument, packet: Packet): RunDocument {
-  if (packet.header["format"] === "kinode-run") return runOf(packet);
-  return updateRun({ document: main, arrays: new Map(), id: 0, lacking: false }, packet).document;
 }

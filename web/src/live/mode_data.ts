@@ -2,8 +2,8 @@
 
 import type { NumberArray, RunHeader } from "../data/run_document";
 import { RunDocument } from "../data/run_document";
-import type { Answer } from "./connection";
-import { isPacket } from "./connection";
+import type { Packet } from "../data/packet";
+import type { Modes } from "../messages";
 import { formatNumber } from "../ui/numbers";
 
 export interface Eigenvalue {
@@ -21,42 +21,18 @@ export interface ModeRecord extends Eigenvalue {
 export interface ModesAnswer {
   eigenvalues: Eigenvalue[];
   modes: ModeRecord[];
-  note: string;
 }
 
-interface SentMode {
-  frequency: number;
-  damping: number;
-  words?: string;
-  poses?: string | null;
-  eigenvalue?: [number, number];
+export function readModes({ header, arrays }: Packet<Modes>): ModesAnswer {
+  const modes = header.modes.map(({ eigenvalue: [re, im], frequency, damping, moves, poses }): ModeRecord => ({
+    re, im: Math.abs(im), frequency, damping, words: moves, poses: arrays.get(poses) ?? null,
+  }));
+  return { eigenvalues: readEigenvalues(header.eigenvalues), modes };
 }
 
-/** A complex number from frequency (rad/s) and damping ratio. */
-export function eigenvalueOf(frequency: number, damping: number): Eigenvalue {
-  const share = Math.max(-1, Math.min(1, damping));
-  return { re: -share * frequency || 0, im: frequency * Math.sqrt(1 - share * share) };
-}
-
-export function readModes(answer: Answer): ModesAnswer {
-  const header = isPacket(answer) ? answer.header : answer;
-  const sent = (header["modes"] ?? []) as SentMode[];
-  const modes = sent.map((mode): ModeRecord => {
-    const value = mode.eigenvalue ? { re: mode.eigenvalue[0], im: Math.abs(mode.eigenvalue[1]) } : eigenvalueOf(mode.frequency, mode.damping);
-    const poses = isPacket(answer) && mode.poses ? answer.arrays.get(mode.poses) ?? null : null;
-    return { ...value, frequency: mode.frequency, damping: mode.damping, words: movesIn(mode.words ?? ""), poses };
-  });
-  return { eigenvalues: readEigenvalues(header["eigenvalues"]), modes, note: typeof header["note"] === "string" ? header["note"] : "" };
-}
-
-/** What moves, of "1.2 Hz, damping 0.05: elbow.q, wrist.q". */
-function movesIn(words: string): string {
-  const colon = words.indexOf(": ");
-  return colon < 0 ? "" : words.slice(colon + 2);
-}
-
-export function readEigenvalues(list: unknown): Eigenvalue[] {
-  return Array.isArray(list) ? (list as [number | null, number | null][]).map(([re, im]) => ({ re: re ?? NaN, im: im ?? NaN })) : [];
+/** Numbers that are none come as null. */
+export function readEigenvalues(list: readonly [number | null, number | null][]): Eigenvalue[] {
+  return list.map(([re, im]) => ({ re: re ?? NaN, im: im ?? NaN }));
 }
 
 /** What a mode does: how fast, and how it ends. */

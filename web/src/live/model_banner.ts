@@ -1,14 +1,7 @@
 // The strip over the player: the model file has an error, or the server is gone. The last good run stays below.
 
+import type { ModelFault } from "../messages";
 import { button, make } from "../ui/elements";
-
-export interface ModelFault {
-  message: string;
-  line?: number | null;
-  component?: string | null;
-  field?: string | null;
-  file?: string | null;
-}
 
 /** "arm.yaml, line 12, elbow.damping: must not be negative" */
 export function faultWords(fault: ModelFault, file: string): { place: string; message: string } {

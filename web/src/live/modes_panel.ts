@@ -27,8 +27,8 @@ export class ModesPanel implements Panel {
   private readonly note = make("p", { class: "muted" });
   private readonly stop: HTMLButtonElement;
   private readonly number = make("select", { "aria-label": "Number of the root locus" });
-  private readonly lane: Newest<number, Answer>;
-  private modes: ModesAnswer = { eigenvalues: [], modes: [], note: "" };
+  private readonly lane: Newest<number, Answer<"modes">>;
+  private modes: ModesAnswer = { eigenvalues: [], modes: [] };
   private trail: Eigenvalue[][] = [];
   private locus: Eigenvalue[][] = [];
   private moved = ""; // the number whose trail is drawn
@@ -44,7 +44,7 @@ export class ModesPanel implements Panel {
     this.desk = desk;
     this.plane = new ComplexPlane((value) => this.chooseValue(value));
     this.swing = new ModeSwing(context as Player);
-    this.lane = new Newest<number, Answer>({
+    this.lane = new Newest<number, Answer<"modes">>({
       send: (t) => desk.ask("modes", { t }), done: (answer, t) => this.answered(readModes(answer), t), failed: (error) => this.failed(error),
     });
     this.stop = button("Stop the swing", "Show the run again (Escape)", () => this.leave());
@@ -120,7 +120,7 @@ export class ModesPanel implements Panel {
     if (this.chosen >= modes.modes.length) this.chosen = -1;
     const bad = modes.eigenvalues.filter(({ re }) => re > 1e-9).length;
     this.head.textContent = `Small motions about the state at ${formatNumber(t)} s: ${bad === 0 ? "none grows" : `${bad} of ${modes.eigenvalues.length} grow`}.`;
-    this.note.textContent = modes.note;
+    this.note.textContent = "";
     this.showTable();
     this.drawPlane();
     const mode = modes.modes[this.chosen];
@@ -129,7 +129,7 @@ export class ModesPanel implements Panel {
 
   private failed(error: Error): void {
     this.head.textContent = `No modes here: ${errorWords(error)}`;
-    this.modes = { eigenvalues: [], modes: [], note: "" };
+    this.modes = { eigenvalues: [], modes: [] };
     this.leave();
     this.showTable();
     this.drawPlane();
@@ -215,8 +215,8 @@ export class ModesPanel implements Panel {
     if (parameter === undefined) return;
     const { low, high } = firstRange(parameter, this.context.main.header.size);
     try {
-      const answer = (await this.desk.ask("locus", { name: parameter.name, low, high, t: this.context.clock.t })) as Record<string, unknown>;
-      const sets = (answer["eigenvalues"] as unknown[]).map(readEigenvalues);
+      const answer = await this.desk.ask("locus", { name: parameter.name, low, high, t: this.context.clock.t });
+      const sets = answer.eigenvalues.map(readEigenvalues);
       const count = Math.max(0, ...sets.map((set) => set.length));
       this.locus = Array.from({ length: count }, (_, k) => sets.map((set) => set[k] ?? { re: NaN, im: NaN }));
       this.note.textContent = `Root locus of ${parameter.name} from ${formatNumber(low)} to ${formatNumber(high)} ${prettyUnit(parameter.unit)}; squares are the high end.`;

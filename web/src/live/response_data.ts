@@ -1,5 +1,6 @@
 // A response curve: a peak of the run over the range of a number, point by point as runs are done.
 
+import type { CurvePush } from "../messages";
 import type { RunHeader } from "../data/run_document";
 
 export interface ResponsePoint {
@@ -31,17 +32,14 @@ export class ResponseData {
   }
 
   /** Takes a message; false if it belongs to another curve. */
-  take(message: Record<string, unknown>): boolean {
-    if (message["kind"] !== "response" || message["name"] !== this.name || message["of"] !== this.of) return false;
-    const values = numbers(message["values"]);
-    const results = numbers(message["results"]);
+  take({ name, of, values, results, failed, unit, complete }: CurvePush): boolean {
+    if (name !== this.name || of !== this.of) return false;
     values.forEach((value, k) => {
-      const result = results[k];
-      if (result !== undefined && Number.isFinite(result)) this.found.set(value, result);
+      if (Number.isFinite(results[k])) this.found.set(value, results[k]!); // null: not a number
     });
-    for (const each of (message["failed"] ?? []) as unknown[]) this.takeFailed(each);
-    if (typeof message["unit"] === "string") this.unit = message["unit"];
-    if (message["done"] === true) this.done = true;
+    for (const { value, message } of failed) this.broken.set(value, message);
+    this.unit = unit;
+    this.done = complete;
     return true;
   }
 
@@ -83,20 +81,6 @@ export class ResponseData {
     }
     return all;
   }
-
-  private takeFailed(each: unknown): void {
-    if (typeof each === "number") this.broken.set(each, "the run failed");
-    else if (Array.isArray(each)) this.broken.set(Number(each[0]), String(each[1] ?? "the run failed"));
-    else if (each !== null && typeof each === "object") {
-      const { value, message } = each as { value?: unknown; message?: unknown };
-      this.broken.set(Number(value), String(message ?? "the run failed"));
-    }
-  }
-}
-
-/** Numbers of a list; what is none (null for "not a number") is NaN. */
-function numbers(list: unknown): number[] {
-  return Array.isArray(list) ? list.map((value) => (typeof value === "number" ? value : NaN)) : [];
 }
 
 /** A place on a curve that a click means: the nearest point within reach, else the place itself. */

@@ -5,7 +5,7 @@ import { button, make, write } from "../ui/elements";
 import { makeFrameTask } from "../ui/frame_task";
 import { formatNumber, prettyUnit, withPrefix } from "../ui/numbers";
 import { type LiveDesk, errorWords } from "./live_desk";
-import { Overtaken } from "./connection";
+import { Overtaken, type Push } from "./connection";
 import { type NumberRange, fieldText, firstUnit, placeOf, SLIDER_STEPS, valueAt } from "./number_range";
 import { ResponseData, type ResponseChoice, ownResponses, responseChoices, snapTo } from "./response_data";
 import { draw, roundTicks, scaleOf, titled } from "./svg";
@@ -111,10 +111,8 @@ export class ResponseView {
 
   private previous: ResponseData | null = null; // drawn faintly until the new one is there
 
-  private push(message: Record<string, unknown>): void {
-    if (this.data?.take(message) !== true) return;
-    if (typeof message["error"] === "string") this.words.textContent = message["error"];
-    this.drawing.request();
+  private push(message: Push): void {
+    if (message.kind === "response" && this.data?.take(message) === true) this.drawing.request();
   }
 
   /** Another number was moved: the curve no longer holds. */

@@ -1,15 +1,16 @@
 // The running half of a page: waits for the first run, shows the player, follows the model, says what went wrong.
 // The live page is this alone; the studio has it beside the drawing.
 
+import type { ModelFault, ModelPush } from "../messages";
 import type { Packet } from "../data/packet";
 import type { RunHeader } from "../data/run_document";
 import type { Theme } from "../panel";
 import { Player } from "../player";
 import type { Stage } from "../scene/stage";
 import { make } from "../ui/elements";
-import { LiveConnection, type Connected, isPacket } from "./connection";
+import { LiveConnection, type Connected, type Push } from "./connection";
 import { LiveDesk, errorWords } from "./live_desk";
-import { ModelBanner, type ModelFault } from "./model_banner";
+import { ModelBanner } from "./model_banner";
 import { liveHeader } from "./run_update";
 import { StageDrags } from "./stage_drags";
 
@@ -45,7 +46,7 @@ export class RunPane {
     this.waiting.append(make("p", { class: "live-spinner", "aria-hidden": "true" }), make("p", {}, options.waiting ?? "The model is being compiled."));
     host.append(this.waiting);
     connection.onPush((message) => this.hear(message));
-    connection.onPacket((packet) => packet.header["kind"] === "model" && this.hearModel(packet));
+    connection.onPacket((packet) => packet.header.kind === "model" && this.hearModel(packet, packet.header.cause));
     connection.onState((state) => this.stateChanged(state));
     if (connection.state === "open") void this.open();
   }
@@ -75,11 +76,10 @@ export class RunPane {
   private async open(): Promise<void> {
     try {
       const answer = await this.connection.ask("open");
-      if (!isPacket(answer)) throw new Error("the server sent no run");
       this.clearFault();
       if (this.desk === null) this.start(answer);
       else this.setModel(answer);
-      const trouble = liveHeader(this.desk!.run.document.header).trouble;
+      const { trouble } = liveHeader(answer.header);
       if (trouble !== undefined) this.fault(trouble);
     } catch (error) {
       if (this.desk === null) this.say(errorWords(error), true);
@@ -108,32 +108,31 @@ export class RunPane {
   }
 
   /** A run of another model than the one that is shown begins with a player of its own: camera, plots, pinned runs. */
-  private hearModel(packet: Packet): void {
-    const { model } = liveHeader(packet.header as unknown as RunHeader);
-    if (this.desk !== null) this.clear("", model);
-    this.setModel(packet);
+  private hearModel(packet: Packet, cause: ModelPush["cause"]): void {
+    if (this.desk !== null) this.clear("", liveHeader(packet.header as RunHeader).model);
+    this.setModel(packet, cause);
   }
 
-  private setModel(packet: Packet): void {
+  private setModel(packet: Packet, cause: ModelPush["cause"] | "" = ""): void {
     const { desk, player } = this;
     if (desk === null || player === null) return this.start(packet);
-    if (packet.header["cause"] !== "more") this.clearFault();
+    if (cause !== "more") this.clearFault();
     const stage = player.stage as Stage;
     const { view } = stage;
-    desk.setModel(packet);
+    desk.setModel(packet, cause === "more");
     player.setRuns(desk.shownRuns);
     if (stage.view !== view) {
       this.drags?.destroy();
       this.drags = new StageDrags(player, desk);
     }
-    if (packet.header["cause"] === "file") player.say("The model was read anew.");
+    if (cause === "file") player.say("The model was read anew.");
     this.options.onModel?.(player, desk);
   }
 
-  private hear(message: Record<string, unknown>): void {
+  private hear(message: Push): void {
     if (this.options.quiet === true) return;
-    if (message["kind"] === "progress") this.say(String(message["words"] ?? ""), false);
-    else if (message["kind"] === "model_error") this.fault(message as unknown as ModelFault);
+    if (message.kind === "progress") this.say(message.words, false);
+    else if (message.kind === "model_error") this.fault(message);
   }
 
   private fault(fault: ModelFault): void {

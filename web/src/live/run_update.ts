@@ -1,45 +1,8 @@
 // A run with new numbers: what the server answers to "set" put over the run that is shown. Nothing is copied but names.
 
 import { type Packet, runOf } from "../data/packet";
-import {
-  type CausesData, type EventData, type JointData, type NumberArray, type ParameterData, type PeakValue, RunDocument, type RunHeader,
-  type SeriesInfo, type StripData,
-} from "../data/run_document";
-
-/** What the header of "open" has beyond that of a file. */
-export interface LiveHeader {
-  parameters: ParameterData[];
-  until: number;
-  file: string;
-  readOnly: boolean;
-  responseOf: string; // "elbow.reaction.force|peak"
-  responses: string[]; // what curves can show; [] if the server does not tell
-  values: Record<string, number>; // those that differ from the file
-  /** Initial values that may be set, by name; absent if the server does not tell. */
-  start?: Record<string, number>;
-  startChanged: Record<string, number>;
-  id: number; // of the run, as in its updates; 0 if the server does not tell
-  model: number; // how many models this server opened before this one
-  /** What is wrong with the file now, if the run is an older one. */
-  trouble?: { message: string; line?: number | null; component?: string | null };
-}
-
-export interface UpdateHeader {
-  update: true;
-  run: RunHeader["run"];
-  events: EventData[];
-  strips: StripData[];
-  peaks: { joint: string; force: PeakValue | number; moment: PeakValue | number }[];
-  values: Record<string, number>;
-  geometry: Partial<Pick<RunHeader, "bodies" | "joints" | "elements" | "frames" | "size" | "center">> | null;
-  note: string;
-  /** The number of this run, and its rows of series: how many there are, and which were sent (null: the first ones). */
-  id: number;
-  rows: { of: number; at: number[] | null };
-  series?: SeriesInfo[];
-  loadNotes?: string[];
-  start?: Record<string, number>;
-}
+import { type CausesData, type JointData, type NumberArray, type ParameterData, RunDocument, type RunHeader, type SeriesInfo } from "../data/run_document";
+import type { Causes, LiveHeader, RowsHeader, UpdateHeader } from "../messages";
 
 /** Header and arrays of a run, as they came. */
 export interface LiveRun {
@@ -58,17 +21,7 @@ export function wholeRun(packet: Packet): LiveRun {
 }
 
 export function liveHeader(header: RunHeader): LiveHeader {
-  const live = (header as RunHeader & { live?: Partial<LiveHeader> }).live ?? {};
-  return {
-    parameters: live.parameters ?? header.parameters, until: live.until ?? header.run.to, file: live.file ?? "",
-    readOnly: live.readOnly ?? false, responseOf: live.responseOf ?? "",
-    responses: live.responses ?? [], values: live.values ?? {}, startChanged: live.startChanged ?? {}, id: live.id ?? 0, model: live.model ?? 0, ...(live.start ? { start: live.start } : {}),
-    ...(live.trouble ? { trouble: live.trouble } : {}),
-  };
-}
-
-function peak(value: PeakValue | number): PeakValue {
-  return typeof value === "number" ? { value, time: NaN } : value;
+  return (header as RunHeader & { live: LiveHeader }).live;
 }
 
 /** Joints with the peaks of the new run. */
@@ -77,7 +30,7 @@ export function withPeaks(joints: JointData[], peaks: UpdateHeader["peaks"]): Jo
   const byName = new Map(peaks.map((each) => [each.joint, each]));
   return joints.map((joint) => {
     const found = byName.get(joint.name);
-    return found === undefined ? joint : { ...joint, peak: { force: peak(found.force), moment: peak(found.moment) } };
+    return found === undefined ? joint : { ...joint, peak: { force: found.force, moment: found.moment } };
   });
 }
 
@@ -98,14 +51,13 @@ function countRows(series: readonly SeriesInfo[]): number {
 }
 
 /** Whether an answer has the rows of the series that the header knows. */
-export function fits(header: RunHeader, packet: Packet): boolean {
-  const { rows, series } = packet.header as unknown as UpdateHeader;
-  return series !== undefined || rows.of === countRows(header.series);
+export function fits(header: RunHeader, packet: Packet<RowsHeader>): boolean {
+  return packet.header.rows.of === countRows(header.series);
 }
 
 /** All rows of series from those that were sent; the others are not known. */
-export function spreadRows(packet: Packet): NumberArray | undefined {
-  const { rows } = packet.header as unknown as UpdateHeader;
+export function spreadRows(packet: Packet<RowsHeader>): NumberArray | undefined {
+  const { rows } = packet.header;
   const sent = packet.arrays.get("series");
   if (sent === undefined) return undefined;
   const n = packet.arrays.get("t")?.length ?? 0;
@@ -123,15 +75,15 @@ export function seriesOf(run: RunDocument, names: readonly string[]): string[] {
 }
 
 /** Bodies and joints that a changed number moved; what the server did not send stays. */
-export function updateRun(old: LiveRun, packet: Packet): LiveRun {
-  const update = packet.header as unknown as UpdateHeader;
+export function updateRun(old: LiveRun, packet: Packet<UpdateHeader>): LiveRun {
+  const update = packet.header;
   const known = old.document.header;
   const geometry = update.geometry ?? {};
   const header: RunHeader = {
     ...known, ...geometry, run: update.run, events: update.events, strips: update.strips,
     joints: withPeaks(geometry.joints ?? known.joints, update.peaks),
     parameters: withValues(known.parameters, update.values), badges: [], causes: [], bearings: [],
-    ...(update.series ? { series: update.series } : {}), ...(update.loadNotes ? { loadNotes: update.loadNotes } : {}),
+    loadNotes: update.loadNotes,
   };
   const series = spreadRows(packet);
   const arrays = series === undefined ? packet.arrays : new Map(packet.arrays).set("series", series);
@@ -148,7 +100,7 @@ export function withMore(old: LiveRun, more: LiveRun): LiveRun {
 }
 
 /** The run with all its series. */
-export function withRows(old: LiveRun, packet: Packet): LiveRun {
+export function withRows(old: LiveRun, packet: Packet<RowsHeader>): LiveRun {
   const series = spreadRows({ header: packet.header, arrays: new Map(packet.arrays).set("t", old.document.t) });
   if (series === undefined) return old;
   const arrays = new Map(old.arrays).set("series", series);
@@ -156,8 +108,8 @@ export function withRows(old: LiveRun, packet: Packet): LiveRun {
 }
 
 /** The run with one more breakdown of a joint's load. */
-export function withCauses(old: LiveRun, packet: Packet): LiveRun {
-  const causes = packet.header as unknown as CausesData;
+export function withCauses(old: LiveRun, packet: Packet<Causes>): LiveRun {
+  const causes = packet.header;
   const array = packet.arrays.get(causes.array);
   if (array === undefined) return old;
   const arrays = new Map(old.arrays).set(causes.array, array);

@@ -14,7 +14,7 @@ export interface LiveQuantity {
 /** An answer to ask("series", {names}): a packet whose header lists `series` and whose arrays are t and series. */
 export function readAnswer(answer: unknown): LiveQuantity[] {
   const packet = answer instanceof ArrayBuffer ? readPacket(answer) : (answer as Packet);
-  const infos = (packet.header["series"] ?? []) as SeriesInfo[];
+  const { series: infos } = packet.header as { series: SeriesInfo[] };
   const t = Float64Array.from(packet.arrays.get("t") ?? []);
   const values = packet.arrays.get("series");
   const all = values instanceof Float32Array ? values : Float32Array.from(values ?? []);

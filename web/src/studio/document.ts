@@ -1,13 +1,11 @@
 // The page's side of the one document: its text as the server has it, the drawing, the problems. Changes go out one after
 // the other, since a gesture belongs to a version of the text; what comes in is taken in the order of versions.
 
-import type { Answer, LiveConnection } from "../live/connection";
-import type {
-  Catalogue, Completion, ConnectTarget, DocumentState, Gallery, Gesture, GestureAnswer, Inspected, OpenedStudio, PortPlace, Problem, Sketch,
-  StudioSettings, TextEdit,
-} from "./studio_types";
+import type { Completion, DocumentState, Gallery, GestureAnswer, Inspected, OpenedStudio, PortPlace, Problem, Sketch, Standing, StudioSettings } from "../messages";
+import type { Answer, Ask, LiveConnection, Push } from "../live/connection";
+import type { Catalogue, ConnectTarget, Gesture, TextEdit } from "./studio_types";
 import { type DocumentNews, stateOf } from "./document_state";
-import { type Standing, type StandingLabels, UNKNOWN, labelsOf } from "./standing";
+import { type StandingLabels, UNKNOWN, labelsOf } from "./standing";
 import { headIn, namesInside, prefixOf, problemsInside } from "./subsystems/box_names";
 import { applyPoints, difference } from "./text_positions";
 
@@ -18,7 +16,7 @@ export type { DocumentNews };
 
 interface Change {
   edits: readonly TextEdit[];
-  state: Partial<DocumentState>;
+  state: DocumentState;
   own: boolean;
 }
 
@@ -28,8 +26,9 @@ const EMPTY_SKETCH: Sketch = { version: 0, extent: [0, 0, 0, 0], boxes: [], link
 export class StudioDocument {
   text = "";
   version = -1;
-  state: DocumentState = { version: -1, dirty: false, canUndo: false, canRedo: false, file: null };
-  recovered: { when: string; words: string } | null = null;
+  state: DocumentState = { version: -1, dirty: false, canUndo: false, canRedo: false, file: null, conflict: false };
+  /** Words on what was not saved when a server ended; empty if there is nothing. */
+  recovered = "";
   sketch: Sketch = EMPTY_SKETCH;
   /** The subsystems that lead to the one whose inside is shown; empty: the whole model. */
   box: readonly string[] = [];
@@ -39,7 +38,7 @@ export class StudioDocument {
   /** Which of the models that the server opened this is. */
   model = 0;
   catalogue: Catalogue = { domains: [], kinds: [], groups: [] };
-  settings: StudioSettings = { readOnly: false };
+  settings: StudioSettings = { readOnly: false, file: null, folder: "", proposed: "model.yaml", trouble: "", named: false };
   private readonly link: StudioLink;
   private readonly listeners = new Set<(news: DocumentNews) => void>();
   private queue: Promise<unknown> = Promise.resolve();
@@ -67,7 +66,7 @@ export class StudioDocument {
   }
 
   private async openNow(typed: string | null): Promise<void> {
-    this.take((await this.link.ask("studio_open")) as unknown as OpenedStudio, typed);
+    this.take(await this.link.ask("studio_open"), typed);
   }
 
   private take(opened: OpenedStudio, typed: string | null = null): void {
@@ -127,11 +126,11 @@ export class StudioDocument {
   /** Sends a gesture. A function is called when its turn comes, with the text in force; null means there is nothing to do.
    * It is done in the subsystem that is open unless `box` says another; the names of the answer are those in there. */
   gesture(gesture: Gesture | (() => Gesture | null), box: readonly string[] = this.box): Promise<GestureAnswer> {
-    return this.change(async () => {
+    return this.change(async (): Promise<GestureAnswer> => {
       const now = typeof gesture === "function" ? gesture() : gesture;
-      if (now === null) return { version: this.version, edits: [] };
-      const whole = box.length === 0 || OF_THE_WHOLE.has(now.do) ? now : { do: "in", box: [...box], gesture: now };
-      return namesInside((await this.link.ask("gesture", { version: this.version, gesture: whole })) as unknown as GestureAnswer, prefixOf(box));
+      if (now === null) return { ...this.state, edits: [], words: "", made: [], removed: [], renamed: {} };
+      const whole: Gesture = box.length === 0 || OF_THE_WHOLE.has(now.do) ? now : { do: "in", box: [...box], gesture: now };
+      return namesInside(await this.link.ask("gesture", { version: this.version, gesture: whole }), prefixOf(box));
     });
   }
 
@@ -161,10 +160,9 @@ export class StudioDocument {
   /** Shows the inside of a subsystem; of none, the whole model. */
   async enter(box: readonly string[]): Promise<void> {
     await this.queue;
-    const answer = await this.link.ask("box_sketch", { box: [...box] });
-    const sketch = (answer as { sketch?: Sketch | null }).sketch;
+    const { sketch } = await this.link.ask("box_sketch", { box: [...box] });
     this.box = [...box];
-    if (sketch != null) this.sketch = sketch;
+    if (sketch !== null) this.sketch = sketch;
     this.tell({ kind: "box" });
     this.tell({ kind: "sketch" });
   }
@@ -173,9 +171,9 @@ export class StudioDocument {
   private async sketchInside(): Promise<void> {
     const { box } = this;
     try {
-      const answer = (await this.link.ask("box_sketch", { box: [...box] })) as unknown as { sketch: Sketch | null };
-      if (box !== this.box || answer.sketch === null || answer.sketch.version < this.sketch.version) return;
-      this.sketch = answer.sketch;
+      const { sketch } = await this.link.ask("box_sketch", { box: [...box] });
+      if (box !== this.box || sketch === null || sketch.version < this.sketch.version) return;
+      this.sketch = sketch;
       this.tell({ kind: "sketch" });
     } catch {
       if (box === this.box) await this.enter(box.slice(0, -1)).catch(() => undefined);
@@ -191,15 +189,13 @@ export class StudioDocument {
   }
 
   /** Asks about the document as it is, after all changes on their way. */
-  async ask(kind: string, fields: Record<string, unknown> = {}): Promise<Answer> {
-    await this.settled();
-    return this.link.ask(kind, fields);
-  }
+  readonly ask: Ask = async (kind, ...fields) => {
+    await this.queue;
+    return this.link.ask(kind, ...fields);
+  };
 
   /** A change that a request of its own makes, one step of undo as a gesture is. */
-  changeBy(kind: string, fields: Record<string, unknown>): Promise<GestureAnswer> {
-    return this.change(() => this.link.ask(kind, fields));
-  }
+  readonly changeBy: Ask = (kind, ...fields) => this.change(() => this.link.ask(kind, ...fields));
 
   undo(): Promise<GestureAnswer> {
     return this.change(() => this.link.ask("undo"));
@@ -210,21 +206,19 @@ export class StudioDocument {
   }
 
   /** Writes the file; where another file would be overwritten unasked, `exists` is its name. */
-  async save(path?: string, overwrite = false): Promise<{ saved: string } | { exists: string }> {
-    const answer = (await this.alone(() => this.link.ask("save", { ...(path === undefined ? {} : { path }), ...(overwrite ? { overwrite } : {}) }))) as Record<string, unknown>;
-    if (typeof answer["exists"] === "string") return { exists: answer["exists"] };
-    this.setState({ ...answer, dirty: false, ...(typeof answer["saved"] === "string" ? { file: answer["saved"] } : {}) });
-    return { saved: String(answer["saved"] ?? "") };
+  async save(path?: string, overwrite = false): Promise<Answer<"save">> {
+    const answer = await this.alone(() => this.link.ask("save", { ...(path === undefined ? {} : { path }), overwrite }));
+    if ("saved" in answer) this.setState(answer);
+    return answer;
   }
 
   async revert(): Promise<void> {
-    await this.whole("revert", {});
+    await this.whole(() => this.link.ask("revert"));
   }
 
   /** Takes the text that was not saved when the server ended, or leaves it. */
   async recover(take: boolean): Promise<void> {
-    await this.whole("recover", { take });
-    this.recovered = null;
+    await this.whole(() => this.link.ask("recover", { take }));
     this.tell({ kind: "state" });
   }
 
@@ -235,16 +229,14 @@ export class StudioDocument {
 
   /** Opens another model; what is not saved in this one is refused to be lost unless `discard` says so. */
   async openOther(what: { example: string } | { model: string } | "new", discard: boolean): Promise<void> {
-    if (what === "new") await this.whole("new_model", { discard });
-    else if ("example" in what) await this.whole("open_example", { file: what.example, discard });
-    else await this.whole("open_model", { file: what.model, discard });
+    if (what === "new") await this.whole(() => this.link.ask("new_model", { discard }));
+    else if ("example" in what) await this.whole(() => this.link.ask("open_example", { file: what.example, discard }));
+    else await this.whole(() => this.link.ask("open_model", { file: what.model, discard }));
   }
 
-  /** Requests after which the text is another: what they answer is taken, or asked for. */
-  private async whole(kind: string, fields: Record<string, unknown>): Promise<void> {
-    const answer = await this.alone(() => this.link.ask(kind, fields));
-    if ((answer as Partial<OpenedStudio>).document?.text !== undefined) this.take(answer as unknown as OpenedStudio);
-    else await this.open();
+  /** Requests after which the text is another: what they answer is taken. */
+  private async whole(ask: () => Promise<OpenedStudio>): Promise<void> {
+    this.take(await this.alone(ask));
   }
 
   /** Ends when all changes that were asked for until now have been answered. */
@@ -257,8 +249,7 @@ export class StudioDocument {
   inspect(name: string): Promise<Inspected> {
     const asked = this.asking.then(async () => {
       await this.queue;
-      const answer = (await this.link.ask("inspect", { name, box: [...this.box] })) as unknown as { inspected: Inspected };
-      return answer.inspected;
+      return (await this.link.ask("inspect", { name, box: [...this.box] })).inspected;
     });
     this.asking = asked.catch(() => undefined);
     return asked;
@@ -267,40 +258,33 @@ export class StudioDocument {
   /** At a place of the text, in code points. */
   async complete(position: number): Promise<Completion> {
     await this.queue;
-    return (await this.link.ask("complete", { position })) as unknown as Completion;
+    return this.link.ask("complete", { position });
   }
 
   /** In a law that is typed into a field. */
   async completeLaw(law: string, position: number, name: string, path: string[]): Promise<Completion> {
-    return (await this.link.ask("complete", { law, position, field: { name, path }, box: [...this.box] })) as unknown as Completion;
+    return this.link.ask("complete", { law, position, field: { name, path }, box: [...this.box] });
   }
 
   async canConnect(from: PortPlace): Promise<Record<string, string>> {
     await this.queue;
-    const answer = (await this.link.ask("can_connect", { from, box: [...this.box] })) as { targets?: Record<string, string> };
-    return answer.targets ?? {};
+    return (await this.link.ask("can_connect", { port: from, box: [...this.box] })).targets;
   }
 
   async copy(names: readonly string[]): Promise<string> {
     await this.queue;
-    return String(((await this.link.ask("copy", { names, box: [...this.box] })) as Record<string, unknown>)["text"] ?? "");
+    return (await this.link.ask("copy", { names: [...names], box: [...this.box] })).text;
   }
 
   /** Marks parts with words; they stay until others come. */
   setRemarks(words: Record<string, string>): void {
-    const plain = { field: null, port: null, line: null, span: null, cures: [] };
+    const plain = { field: null, port: null, line: null, span: null, cures: [], box: [] };
     this.remarks = Object.entries(words).map(([component, message]) => ({ ...plain, message, severity: "note", component }));
     this.tell({ kind: "remarks" });
   }
 
-  /** Any other question, asked when all changes before it are answered. */
-  async question(kind: string, fields: Record<string, unknown> = {}): Promise<Answer> {
-    await this.queue;
-    return this.link.ask(kind, fields);
-  }
-
-  async gallery(): Promise<Gallery> {
-    return (await this.link.ask("gallery")) as unknown as Gallery;
+  gallery(): Promise<Gallery> {
+    return this.link.ask("gallery");
   }
 
   /** Where a link or port leads, as a gesture says it. */
@@ -324,31 +308,31 @@ export class StudioDocument {
     return result;
   }
 
-  private change(ask: () => Promise<Answer | GestureAnswer>): Promise<GestureAnswer> {
+  private change<T extends object>(ask: () => Promise<T>): Promise<T> {
     return this.alone(async () => {
-      const answer = (await ask()) as unknown as GestureAnswer;
-      this.hold(answer.version, { edits: answer.edits ?? [], state: stateOf(answer), own: true });
-      this.flushHeld();
+      const answer = await ask();
+      if (isChange(answer)) {
+        this.hold(answer.version, { edits: answer.edits, state: answer, own: true });
+        this.flushHeld();
+      }
       return answer;
     });
   }
 
-  private hear(message: Record<string, unknown>): void {
-    if (message["kind"] === "document") {
-      this.hold(Number(message["version"]), { edits: (message["edits"] as TextEdit[] | undefined) ?? [], state: stateOf(message), own: false });
+  private hear(message: Push): void {
+    if (message.kind === "document") {
+      this.hold(message.version, { edits: message.edits, state: message, own: false });
       if (!this.sent) this.flush();
-    } else if (message["kind"] === "sketch") {
+    } else if (message.kind === "sketch") {
       if (this.box.length > 0) return void this.sketchInside();
-      this.sketch = message["sketch"] as Sketch;
+      this.sketch = message.sketch;
       this.tell({ kind: "sketch" });
-    } else if (message["kind"] === "standing") {
-      const standing = message as unknown as Standing;
-      if (standing.number < this.standing.number) return;
-      this.standing = standing;
+    } else if (message.kind === "standing") {
+      if (message.number < this.standing.number) return;
+      this.standing = message;
       this.tell({ kind: "standing" });
-    } else if (message["kind"] === "reopen") void this.open().catch(() => undefined);
-    else if (message["kind"] === "disk")
-      this.tell({ kind: "disk", words: String(message["words"] ?? ""), conflict: message["conflict"] === true, trouble: message["trouble"] === true });
+    } else if (message.kind === "reopen") void this.open().catch(() => undefined);
+    else if (message.kind === "disk") this.tell({ kind: "disk", words: message.words, conflict: message.conflict === true, trouble: message.trouble === true });
   }
 
   private hold(version: number, change: Change): void {
@@ -374,7 +358,7 @@ export class StudioDocument {
     try {
       this.flushHeld();
     } catch {
-      this.held.set(Infinity, { edits: [], state: {}, own: false });
+      this.held.set(Infinity, { edits: [], state: this.state, own: false });
     }
     if (this.held.size > 0) {
       this.held.clear();
@@ -382,12 +366,16 @@ export class StudioDocument {
     }
   }
 
-  private setState(state: Partial<DocumentState>): void {
-    this.state = { ...this.state, ...stateOf(state), version: this.version };
+  private setState(state: DocumentState): void {
+    this.state = { ...stateOf(state), version: this.version };
     this.tell({ kind: "state" });
   }
 
   private tell(news: DocumentNews): void {
     for (const listener of this.listeners) listener(news);
   }
+}
+
+function isChange(answer: object): answer is GestureAnswer {
+  return "edits" in answer;
 }

@@ -1,6 +1,7 @@
 // What listeners of the document are told, and what a message says of its state.
 
-import type { DocumentState, TextEdit } from "./studio_types";
+import type { DocumentState } from "../messages";
+import type { TextEdit } from "./studio_types";
 
 /** What listeners are told. Edits are code points of `before`. */
 export type DocumentNews =
@@ -13,12 +14,7 @@ export type DocumentNews =
   | { kind: "remarks" }
   | { kind: "disk"; words: string; conflict: boolean; trouble: boolean };
 
-export function stateOf(message: object): Partial<DocumentState> {
-  const given = message as Partial<DocumentState>;
-  return {
-    ...(typeof given.dirty === "boolean" ? { dirty: given.dirty } : {}),
-    ...(typeof given.canUndo === "boolean" ? { canUndo: given.canUndo } : {}),
-    ...(typeof given.canRedo === "boolean" ? { canRedo: given.canRedo } : {}),
-    ...(given.file !== undefined ? { file: given.file } : {}),
-  };
+/** The state alone, of a message that has more. */
+export function stateOf({ version, dirty, canUndo, canRedo, file, conflict }: DocumentState): DocumentState {
+  return { version, dirty, canUndo, canRedo, file, conflict };
 }

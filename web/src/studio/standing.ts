@@ -1,17 +1,9 @@
-// How the model stands: the server's one record of one version of the text (src/kinode/studio/editor/standing.py), and the
+// How the model stands: the server's one record of one version of the text (src/kinode/studio/editor/checked_model.py), and the
 // words of every label that tells a state. What is not known of the newest text yet is never told as if it were.
 
-import type { VerifyState } from "./derivations/derivation_types";
-import type { Problem } from "./studio_types";
+import type { Problem, ProofStanding, Standing } from "../messages";
 
-export interface Standing {
-  number: number; // of two records the higher is the later one
-  version: number;
-  whole: boolean;
-  problems: readonly Problem[];
-  run: { state: "running" | "shown" | "failed" | "stale" | "empty"; words: string };
-  proof: { state: VerifyState; words: string; share?: number; seconds?: number };
-}
+export type VerifyState = ProofStanding["state"];
 
 export const UNKNOWN: Standing = { number: -1, version: -1, whole: false, problems: [], run: { state: "running", words: "" }, proof: { state: "waiting", words: "" } };
 

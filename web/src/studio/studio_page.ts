@@ -1,5 +1,6 @@
 // The studio's page: one document, the parts that show it, and the run.
 
+import type { ComparedRow, GestureAnswer, Problem } from "../messages";
 import { LiveConnection, type Connected, socketAddress } from "../live/connection";
 import { errorWords } from "../live/live_desk";
 import { RunPane } from "../live/run_pane";
@@ -7,7 +8,6 @@ import type { Theme } from "../panel";
 import { make } from "../ui/elements";
 import { openHelp } from "../ui/help";
 import { ComparePanel } from "./comparison/compare_panel";
-import type { ComparedRow } from "./comparison/compare_types";
 import compareStyles from "./comparison/comparison.css?inline";
 import { type DocumentNews, StudioDocument } from "./document";
 import { openGallery } from "./gallery/gallery_dialog";
@@ -27,7 +27,7 @@ import { SideTabs } from "./side_tabs";
 import { countProblems, labelsOf } from "./standing";
 import { StudiesPanel } from "./studies/studies_panel";
 import { addPageKeys } from "./studio_keys";
-import type { Catalogue, Gesture, GestureAnswer, Problem, SayKind, StudioContext, StudioPart, StudioPartMaker } from "./studio_types";
+import type { Catalogue, Gesture, SayKind, StudioContext, StudioPart, StudioPartMaker } from "./studio_types";
 import { TextPanel } from "./text/text_panel";
 import styles from "./studio.css?inline";
 
@@ -252,8 +252,8 @@ export class StudioPage implements StudioContext {
         { words: "Use this page's text", act: () => void this.try(() => this.document.replaceText(mine)) }, { words: "Use the server's", act: () => {} },
       ]);
     const { recovered } = this.document;
-    if (recovered !== null)
-      this.notices.ask("recovered", recovered.words || "There is text that was not saved when the studio ended.", [
+    if (recovered !== "")
+      this.notices.ask("recovered", recovered, [
         { words: "Take it", act: () => void this.try(() => this.document.recover(true)) }, { words: "Leave it", act: () => void this.try(() => this.document.recover(false)) },
       ]);
     else this.notices.clear("recovered");

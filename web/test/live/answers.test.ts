@@ -1,10 +1,11 @@
+import type { Causes, CurvePush, Modes, RowsHeader, UpdateHeader } from "../../src/messages";
 import { describe, expect, it } from "vitest";
 import { readPacket } from "../../src/data/packet";
 import { stretch, stretchUnit } from "../../src/live/complex_plane";
-import { eigenvalueOf, modeWords, readModes, stillRun, swingRun } from "../../src/live/mode_data";
+import { modeWords, readModes, stillRun, swingRun } from "../../src/live/mode_data";
 import { faultWords } from "../../src/live/model_banner";
 import { ResponseData, ownResponses, responseChoices, snapTo } from "../../src/live/response_data";
-import { changeWords, type LiveRun, fits, liveHeader, seriesOf, updateRun, withCauses, withRows } from "../../src/live/run_update";
+import { changeWords, type LiveRun, fits, seriesOf, updateRun, withCauses, withRows } from "../../src/live/run_update";
 import { valueNow } from "../../src/live/state_values";
 import { roundTicks } from "../../src/live/svg";
 import { packetBytes } from "../support/fake_socket";
@@ -16,12 +17,12 @@ describe("a run with new numbers", () => {
   const document = syntheticRun({ header: { parameters: [parameter], causes: [{ joint: "joint0", by: "body", names: ["a"], array: "c" }] } });
   const old: LiveRun = { document, arrays: new Map(), id: 0, lacking: false };
   const update = {
-    update: true, run: { ...document.header.run, to: 2 }, events: [{ time: 1, kind: "jump", component: "x", message: "m" }], strips: [],
-    peaks: [{ joint: "joint1", force: { value: 7, time: 0.5 }, moment: { value: 3, time: 0.2 } }], values: { L: 2 }, geometry: null, note: "", id: 5, rows: { of: 3, at: null as number[] | null },
+    run: { ...document.header.run, to: 2 }, events: [{ time: 1, kind: "jump", component: "x", message: "m" }], strips: [],
+    peaks: [{ joint: "joint1", force: { value: 7, time: 0.5 }, moment: { value: 3, time: 0.2 } }], values: { L: 2 }, geometry: null, note: "", loadNotes: [], id: 5, rows: { of: 3, at: null as number[] | null },
   };
 
   it("has the new arrays, events, peaks and values; the rest stays", () => {
-    const packet = readPacket(packetBytes(update, { t: Float64Array.of(0, 2), poses: new Float32Array(42).fill(1) }));
+    const packet = readPacket<UpdateHeader>(packetBytes(update, { t: Float64Array.of(0, 2), poses: new Float32Array(42).fill(1) }));
     const { header, count, poses } = updateRun(old, packet).document;
     expect([count, poses.length, header.run.to, header.events.length]).toEqual([2, 42, 2, 1]);
     expect(header.joints[1]!.peak).toEqual({ force: { value: 7, time: 0.5 }, moment: { value: 3, time: 0.2 } });
@@ -35,17 +36,17 @@ describe("a run with new numbers", () => {
   it("does not take an answer with other series than it knows", () => {
     const series = [{ name: "a", unit: "", words: "", group: "states" as const, parts: ["x", "y"], row: 1 }];
     const { header } = syntheticRun({ header: { series } });
-    const answer = (of: number): boolean => fits(header, readPacket(packetBytes({ ...update, rows: { of, at: [] } }, { t: Float64Array.of(0, 1) })));
+    const answer = (of: number): boolean => fits(header, readPacket<UpdateHeader>(packetBytes({ ...update, rows: { of, at: [] } }, { t: Float64Array.of(0, 1) })));
     expect([answer(2), answer(3), answer(4)]).toEqual([false, true, false]);
   });
 
   it("does not know the rows that were not sent, until they come", () => {
     const t = Float64Array.of(0, 1);
-    const packet = readPacket(packetBytes({ ...update, rows: { of: 3, at: [2, 0] } }, { t, series: Float32Array.of(5, 6, 1, 2) }));
+    const packet = readPacket<UpdateHeader>(packetBytes({ ...update, rows: { of: 3, at: [2, 0] } }, { t, series: Float32Array.of(5, 6, 1, 2) }));
     const part = updateRun(old, packet);
     expect([...part.document.series]).toEqual([1, 2, NaN, NaN, 5, 6]);
     expect([part.id, part.lacking]).toEqual([5, true]);
-    const whole = withRows(part, readPacket(packetBytes({ rows: { of: 3, at: null } }, { series: Float32Array.of(1, 2, 3, 4) })));
+    const whole = withRows(part, readPacket<RowsHeader>(packetBytes({ rows: { of: 3, at: null } }, { series: Float32Array.of(1, 2, 3, 4) })));
     expect([...whole.document.series]).toEqual([1, 2, 3, 4, NaN, NaN]); // terms of equations are asked for where they are shown
     expect(whole.lacking).toBe(false);
     expect(whole.document.poses).toEqual(part.document.poses);
@@ -58,13 +59,13 @@ describe("a run with new numbers", () => {
 
   it("takes geometry that a number moved, with the new peaks", () => {
     const joints = document.header.joints.map((joint) => ({ ...joint, parent: { ...joint.parent, at: [9, 9, 9] as [number, number, number] } }));
-    const packet = readPacket(packetBytes({ ...update, geometry: { bodies: document.header.bodies.slice(0, 2), joints } }, { t: Float64Array.of(0) }));
+    const packet = readPacket<UpdateHeader>(packetBytes({ ...update, geometry: { bodies: document.header.bodies.slice(0, 2), joints } }, { t: Float64Array.of(0) }));
     const { header } = updateRun(old, packet).document;
     expect([header.bodies.length, header.joints[1]!.parent.at[0], header.joints[1]!.peak?.force.value]).toEqual([2, 9, 7]);
   });
 
   it("takes the breakdown of a joint's load in the place of an older one", () => {
-    const packet = readPacket(packetBytes({ joint: "joint0", by: "body", names: ["b"], array: "causes.body.joint0" }, { "causes.body.joint0": new Float32Array(66) }));
+    const packet = readPacket<Causes>(packetBytes({ joint: "joint0", by: "body", names: ["b"], array: "causes.body.joint0" }, { "causes.body.joint0": new Float32Array(66) }));
     const { header } = withCauses(old, packet).document;
     expect(header.causes).toEqual([{ joint: "joint0", by: "body", names: ["b"], array: "causes.body.joint0" }]);
   });
@@ -72,10 +73,6 @@ describe("a run with new numbers", () => {
   it("says what differs", () => {
     expect(changeWords([])).toBe("as in the file");
     expect(changeWords([1, 2, 3, 4, 5].map((k) => ({ name: `a${k}`, text: "1" })))).toBe("a1 1, a2 1, a3 1 and 2 more");
-  });
-
-  it("is live with what its header tells, or with what a file has", () => {
-    expect(liveHeader(document.header)).toMatchObject({ parameters: [parameter], until: 1, readOnly: false, values: {} });
   });
 
   it("has values by name, parts included", () => {
@@ -87,11 +84,14 @@ describe("a run with new numbers", () => {
 });
 
 describe("response curves", () => {
+  const curve = (more: Partial<CurvePush>): CurvePush => ({ name: "L", of: "a|peak", unit: "N", values: [], results: [], failed: [], complete: false, ...more });
+
   it("gather points as they come, and know the least", () => {
     const data = new ResponseData("L", "a|peak", 0, 4);
-    expect(data.take({ kind: "response", name: "other", of: "a|peak", values: [1], results: [1] })).toBe(false);
-    data.take({ kind: "response", name: "L", of: "a|peak", values: [0, 4], results: [5, 9], failed: [] });
-    data.take({ kind: "response", name: "L", of: "a|peak", values: [2, 3], results: [3, null], failed: [{ value: 3, message: "it locks" }] });
+    expect(data.take(curve({ name: "other", values: [1], results: [1] }))).toBe(false);
+    data.take(curve({ values: [0, 4], results: [5, 9] }));
+    data.take(curve({ values: [2, 3], results: [3, NaN], failed: [{ value: 3, message: "it locks" }], complete: true }));
+    expect(data.done).toBe(true);
     expect(data.points).toEqual([{ value: 0, result: 5 }, { value: 2, result: 3 }, { value: 4, result: 9 }]);
     expect(data.least).toEqual({ value: 2, result: 3 });
     expect(data.failed).toEqual([{ value: 3, message: "it locks" }]);
@@ -124,15 +124,15 @@ describe("modes", () => {
   it("are read with eigenvalues and poses", () => {
     const bytes = packetBytes({
       eigenvalues: [[-1, 2], [-1, -2]],
-      modes: [{ eigenvalue: [-1, 2], frequency: Math.sqrt(5), damping: 0.447, words: "0.36 Hz, damping 0.447: a.q", poses: "mode.0" }, { frequency: 3, damping: 1, words: "", poses: "" }],
+      modes: [{ eigenvalue: [-1, 2], frequency: Math.sqrt(5), damping: 0.447, moves: "a.q", poses: "mode.0" }, { eigenvalue: [-3, 0], frequency: 3, damping: 1, moves: "", poses: "" }],
     }, { "mode.0": new Float32Array(21 * 4) });
-    const { eigenvalues, modes } = readModes(readPacket(bytes));
+    const { eigenvalues, modes } = readModes(readPacket<Modes>(bytes));
     expect(eigenvalues).toEqual([{ re: -1, im: 2 }, { re: -1, im: -2 }]);
     expect([modes[0]!.im, modes[0]!.words, modes[0]!.poses?.length, modes[1]!.re, modes[1]!.poses]).toEqual([2, "a.q", 84, -3, null]);
   });
 
   it("say how they go", () => {
-    const mode = (frequency: number, damping: number): { rate: string; decay: string } => modeWords({ ...eigenvalueOf(frequency, damping), frequency, damping, words: "", poses: null });
+    const mode = (frequency: number, damping: number): { rate: string; decay: string } => modeWords({ re: -damping * frequency, im: frequency * Math.sqrt(1 - damping ** 2), frequency, damping, words: "", poses: null });
     expect(mode(2 * Math.PI, 0)).toEqual({ rate: "1 Hz", decay: "does not decay" });
     expect(mode(2, 1)).toEqual({ rate: "no oscillation", decay: "decays in 0.5 s" });
     expect(mode(2, -1)).toEqual({ rate: "no oscillation", decay: "grows in 0.5 s" });

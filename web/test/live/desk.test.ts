@@ -55,9 +55,9 @@ describe("the desk", () => {
 
   it("keeps numbers that were moved while more of the same model came, and takes those of an edited one", () => {
     desk.setValue("L", 1.1);
-    desk.setModel(readPacket(opened({ cause: "more" })));
+    desk.setModel(readPacket(opened({})), true);
     expect(desk.value("L")).toBe(1.1);
-    desk.setModel(readPacket(opened({ cause: "file", parameters: [number("L", 5), number("k", 4)], values: { k: 4 } })));
+    desk.setModel(readPacket(opened({ parameters: [number("L", 5), number("k", 4)], values: { k: 4 } })));
     expect([desk.value("L"), desk.isChanged("L"), desk.value("k"), desk.fileValue("k")]).toEqual([5, false, 4, 2]);
   });
 
@@ -66,12 +66,12 @@ describe("the desk", () => {
     await answer(1, 7);
     const checks = [desk.check("audit"), desk.check("verify")];
     await answerCheck(2);
-    desk.setModel(readPacket(opened({ cause: "more", id: 7 })));
+    desk.setModel(readPacket(opened({ id: 7 })), true);
     expect(badges()).toEqual(["audit"]);
     await answerCheck(3);
     await Promise.all(checks);
     expect(badges()).toEqual(["audit", "verify"]);
-    desk.setModel(readPacket(opened({ cause: "more", id: 8 })));
+    desk.setModel(readPacket(opened({ id: 8 })), true);
     expect(badges()).toEqual([]);
   });
 

@@ -1,9 +1,9 @@
+import type { PlaceData } from "../../src/messages";
 import { describe, expect, it } from "vitest";
 import type { Quat, Vec3 } from "../../src/data/run_document";
 import { rotate, turnAbout, unit } from "../../src/scene/math/vectors";
 import { axisKeys, directionOnSphere, snapDirection, turnAxis } from "../../src/studio/stage/axis_arrow";
 import { placeGesture, parametersOf, placingWords } from "../../src/studio/stage/placing";
-import type { PlaceData } from "../../src/studio/stage/place_types";
 
 const STILL: Quat = [1, 0, 0, 0];
 const close = (a: Vec3, b: Vec3): void => a.forEach((value, k) => expect(value).toBeCloseTo(b[k]!, 9));

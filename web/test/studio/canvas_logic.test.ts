@@ -1,3 +1,4 @@
+import type { Sketch, SketchBox, SketchPort } from "../../src/messages";
 import { describe, expect, it } from "vitest";
 import stored from "../../fixtures/routes.json";
 import { align } from "../../src/studio/canvas/alignment";
@@ -11,14 +12,14 @@ import { routeQuickly } from "../../src/studio/canvas/quick_routes";
 import type { RoutedLines, RoutePlan } from "../../src/studio/canvas/route_types";
 import { boxName, freeName, linkName, portName } from "../../src/studio/canvas/spoken_names";
 import { additionName, findAddition, kindChoices } from "../../src/studio/palette/kind_choices";
-import type { Catalogue, CatalogueKind, Sketch, SketchBox, SketchPort } from "../../src/studio/studio_types";
+import type { Catalogue, CatalogueKind } from "../../src/studio/studio_types";
 
 function port(name: string, kind: SketchPort["kind"], domain: string, at: [number, number], more: Partial<SketchPort> = {}): SketchPort {
-  return { name, kind, domain, side: "right", at, reference: "", out: false, open: false, field: [name], ...more };
+  return { name, kind, domain, side: "right", at, reference: "", out: false, open: false, field: [name], offset: 0, edge: "", ...more };
 }
 
 function box(name: string, at: [number, number], ports: SketchPort[], more: Partial<SketchBox> = {}): SketchBox {
-  return { name, owner: name, role: "part", kind: "resistor", label: name, value: "", at, size: [40, 40], svg: "", pinned: false, broken: null, ports, ...more };
+  return { name, owner: name, role: "part", kind: "resistor", label: name, value: "", at, size: [40, 40], svg: "", pinned: false, broken: null, spine: false, upright: false, inside: null, ports, ...more };
 }
 
 const battery = box("battery", [0, 0], [port("plus", "energy", "electrical", [20, 0])]);
@@ -31,8 +32,8 @@ const target = box("target", [600, 0], [port("out", "information", "", [620, 0],
 const sketch: Sketch = {
   version: 1, extent: [0, 0, 0, 0], boxes: [battery, motor, arm, leg, hinge, damping, target],
   links: [
-    { name: "bus", kind: "energy", domain: "electrical", label: "bus", ends: [{ component: "battery", port: "plus" }, { component: "motor", port: "plus" }], path: [[[20, 0], [180, 0]]], dots: [], waypoints: null },
-    { name: "hinge.2", kind: "vector", domain: "", label: "", ends: [{ component: "hinge", port: "2" }, { component: "arm", port: "body" }], path: [[[20, 200], [90, 200]]], dots: [], waypoints: null },
+    { name: "bus", kind: "energy", domain: "electrical", label: "bus", ends: [{ component: "battery", port: "plus" }, { component: "motor", port: "plus" }], path: [[[20, 0], [180, 0]]], dots: [], edge: "", waypoints: [] },
+    { name: "hinge.2", kind: "vector", domain: "", label: "", ends: [{ component: "hinge", port: "2" }, { component: "arm", port: "body" }], path: [[[20, 200], [90, 200]]], dots: [], edge: "", waypoints: [] },
   ],
 };
 

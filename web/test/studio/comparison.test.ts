@@ -1,7 +1,8 @@
 // What differs from another model, in words and marks.
 
+import type { ComparedRow } from "../../src/messages";
 import { describe, expect, it } from "vitest";
-import { type ComparedRow, type RowChange, lineWords, marksOf, partWords, percentWords, valueWords } from "../../src/studio/comparison/compare_types";
+import { type RowChange, lineWords, marksOf, partWords, percentWords, valueWords } from "../../src/studio/comparison/compare_types";
 import { TINTS, gonePoints, tintsOf } from "../../src/studio/comparison/compared_stage";
 
 const row = (more: Partial<ComparedRow>): ComparedRow => ({

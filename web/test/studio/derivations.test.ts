@@ -1,13 +1,12 @@
+import type { SketchLink, VerifiedRow } from "../../src/messages";
 import { describe, expect, it, vi } from "vitest";
 import type { LinkData, Point } from "../../src/data/run_document";
-import { Overtaken } from "../../src/live/connection";
-import type { Comparison } from "../../src/studio/derivations/derivation_types";
+import { type Ask, Overtaken, type Push } from "../../src/live/connection";
 import { stepTo } from "../../src/studio/derivations/explain_panel";
 import { formsOf } from "../../src/studio/derivations/formulas_panel";
 import { PaneLink } from "../../src/studio/derivations/pane_link";
 import { ownersOf } from "../../src/studio/derivations/symbol_marks";
 import { differenceText, sortComparisons, summarize } from "../../src/studio/derivations/verify_panel";
-import type { SketchLink } from "../../src/studio/studio_types";
 import { joinLinks } from "../../src/studio/values/link_values";
 
 describe("symbols and their parts", () => {
@@ -30,7 +29,7 @@ describe("symbols and their parts", () => {
   });
 });
 
-const row = (one: string, two: string, difference: number | null, more: Partial<Comparison> = {}): Comparison =>
+const row = (one: string, two: string, difference: number | null, more: Partial<VerifiedRow> = {}): VerifiedRow =>
   ({ quantity: "accelerations", one, two, difference, tolerance: 1e-9, where: "state 0", ok: difference !== null && difference <= 1e-9, seconds: 0.1, ...more });
 
 describe("comparisons", () => {
@@ -54,15 +53,15 @@ describe("comparisons", () => {
 describe("requests of panes", () => {
   const socket = (ask: (kind: string) => Promise<never> | Promise<Record<string, unknown>>): { link: PaneLink; push(message: Record<string, unknown>): void; asked: string[] } => {
     const asked: string[] = [];
-    let hear: (message: Record<string, unknown>) => void = () => {};
+    let hear: (message: Push) => void = () => {};
     const link = new PaneLink({
-      ask: (kind, fields) => {
-        asked.push(kind === "pane_stop" ? `stop ${String(fields?.["pane"])}` : kind);
+      ask: ((kind: string, fields?: { pane?: string }) => {
+        asked.push(kind === "pane_stop" ? `stop ${fields?.pane}` : kind);
         return ask(kind);
-      },
+      }) as unknown as Ask,
       onPush: (listener) => ((hear = listener), (): void => {}),
     });
-    return { link, push: (message) => hear(message), asked };
+    return { link, push: (message) => hear(message as unknown as Push), asked };
   };
 
   it("tells how far its own request is", async () => {
@@ -81,8 +80,8 @@ describe("requests of panes", () => {
   it("stops what is under way before it asks anew, and takes an end for none", async () => {
     const ends: (() => void)[] = [];
     const { link, asked } = socket((kind) => (kind === "pane_stop" ? Promise.resolve({}) : new Promise((_, reject) => ends.push(() => reject(new Overtaken("stopped"))))));
-    const first = link.ask("pane_equations");
-    const second = link.ask("pane_equations");
+    const first = link.ask("pane_equations", {});
+    const second = link.ask("pane_equations", {});
     for (const end of ends) end();
     expect([await first, await second]).toEqual([null, null]);
     expect(asked).toEqual(["pane_equations", "stop pane_equations", "pane_equations"]);
@@ -90,7 +89,7 @@ describe("requests of panes", () => {
 
   it("passes errors on", async () => {
     const { link } = socket(() => Promise.reject(new Error("no joint")));
-    await expect(link.ask("pane_equations")).rejects.toThrow("no joint");
+    await expect(link.ask("pane_equations", {})).rejects.toThrow("no joint");
   });
 });
 
@@ -111,7 +110,7 @@ describe("values on links", () => {
   const path = (): Point[][] => [[[0, 0], [10, 0]]];
   const place = ({ component, port }: { component: string; port: string }): Point | null => at[`${component}:${port}`] ?? null;
   const ends = [{ component: "gear", port: "input" }, { component: "motor", port: "shaft" }];
-  const sketch: SketchLink = { name: "rotor", kind: "energy", domain: "rotational", label: "rotor", ends, path: null, dots: [], waypoints: null };
+  const sketch: SketchLink = { name: "rotor", kind: "energy", domain: "rotational", label: "rotor", ends, edge: "", path: null, dots: [], waypoints: [] };
   const known: LinkData = { name: "rotor", kind: "energy", domain: "rotational", ends: ends.map((end) => ({ ...end, at: [99, 99] as Point })), path: [], values: [], powers: [] };
 
   it("takes the run's values and the canvas's lines", () => {

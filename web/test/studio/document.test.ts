@@ -63,7 +63,7 @@ describe("the document of the page", () => {
     await first;
     await tick();
     expect(socket.sent[2]).toMatchObject({ kind: "gesture", version: 2 });
-    socket.answer({ seq: 3, kind: "gesture", version: 3, edits: [[1, 2, ""]], words: "deleted arm" });
+    socket.answer({ seq: 3, kind: "gesture", version: 3, edits: [[1, 2, ""]], words: "deleted arm", dirty: true, canUndo: true, canRedo: false });
     expect((await second).words).toBe("deleted arm");
     expect(document).toMatchObject({ text: "xbc", version: 3, dirty: true });
     expect(news.filter((each) => each.kind === "text")).toEqual([

@@ -1,3 +1,4 @@
+import type { LibraryPart } from "../../src/messages";
 import { describe, expect, it } from "vitest";
 import { LiveConnection, LiveError } from "../../src/live/connection";
 import { StudioDocument } from "../../src/studio/document";
@@ -5,7 +6,6 @@ import { withBase } from "../../src/studio/inheriting/base_offer";
 import { findPart, libraryChoices, portWords } from "../../src/studio/library/library_choices";
 import { whyNotSaved } from "../../src/studio/library/library_commands";
 import { LibraryLink } from "../../src/studio/library/library_link";
-import type { LibraryPart } from "../../src/studio/library/library_types";
 import { additionName, findAddition } from "../../src/studio/palette/kind_choices";
 import type { Catalogue } from "../../src/studio/studio_types";
 import { fileBeside } from "../../src/studio/subsystems/box_names";

@@ -1,8 +1,8 @@
+import type { PlaceData, PlaceEntry, ShapeData } from "../../src/messages";
 import { describe, expect, it } from "vitest";
-import { type ShapeData, shapeGesture } from "../../src/studio/stage/shape_form";
+import { shapeGesture } from "../../src/studio/stage/shape_form";
 import { bodyFields, typedPlace } from "../../src/studio/stage/join_tools";
 import { typedGesture } from "../../src/studio/stage/place_fields_bar";
-import type { PlaceData, PlaceEntry } from "../../src/studio/stage/place_types";
 
 const shape: ShapeData = { name: "arm", solid: "box", fields: [{ name: "x", text: "1 m", words: "" }, { name: "mass", text: "2 kg", words: "" }, { name: "density", text: null, words: "" }], kinds: {}, missing: {}, properties: [], columns: [], differs: [] };
 

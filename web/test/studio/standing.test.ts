@@ -1,8 +1,8 @@
+import type { Problem, Standing } from "../../src/messages";
 import { describe, expect, it } from "vitest";
-import { type Standing, countProblems, labelsOf } from "../../src/studio/standing";
-import type { Problem } from "../../src/studio/studio_types";
+import { countProblems, labelsOf } from "../../src/studio/standing";
 
-const fault = (severity: Problem["severity"]): Problem => ({ message: "m", severity, component: null, field: null, port: null, line: null, span: null, cures: [] });
+const fault = (severity: Problem["severity"]): Problem => ({ message: "m", severity, component: null, field: null, port: null, line: null, span: null, cures: [], box: [] });
 const FOUND: Problem[][] = [[], [fault("note")], [fault("warning")], [fault("error"), fault("warning")]];
 
 /** Every record that the server can send. */

@@ -1,9 +1,10 @@
+import type { RawForm, StudyAbout, StudyHeader, StudySummary } from "../../src/messages";
 import { describe, expect, it } from "vitest";
 import { LEVELS, SCALE, levelOf } from "../../src/studio/studies/color_scale";
 import { cellAt, cellEdges } from "../../src/studio/studies/heat_map";
 import { StudyData, axisText, correlation, shown, withUnit } from "../../src/studio/studies/study_data";
 import { axisOf, completeKept, firstForm } from "../../src/studio/studies/study_form";
-import { type StudyAbout, type StudyForm, type StudyHeader, type StudySummary, countRuns, progressWords, timeWords } from "../../src/studio/studies/study_types";
+import { countRuns, progressWords, timeWords } from "../../src/studio/studies/study_types";
 
 const header = (more: Partial<StudyHeader> = {}): StudyHeader => ({
   id: 1, state: "done", words: "", title: "n, q: 6 runs", runs: 6, done: 6, reached: 6, seconds: 2, rate: 3, left: null, older: false,
@@ -51,11 +52,11 @@ describe("runs of a study", () => {
 
   it("takes the runs of a chunk", () => {
     const study = data();
-    study.take({ header: { first: 4, messages: { "4": "slow" } }, arrays: new Map<string, Int32Array | Float64Array>([["status", Int32Array.of(1, 1)], ["results", Float64Array.of(7, 8, 70, 80)]]) });
+    study.take({ header: { id: 1, first: 4, messages: { "4": "slow" } }, arrays: new Map<string, Int32Array | Float64Array>([["status", Int32Array.of(1, 1)], ["results", Float64Array.of(7, 8, 70, 80)]]) });
     expect(study.results[0]!.slice(4)).toEqual(Float64Array.of(7, 8));
     expect(study.results[1]!.slice(4)).toEqual(Float64Array.of(70, 80));
     expect([study.isMade(4), study.isFailed(5), study.messages.get(4)]).toEqual([true, false, "slow"]);
-    study.take({ header: { first: 5 }, arrays: new Map<string, Int32Array | Float64Array>([["status", Int32Array.of(3, 3)], ["results", new Float64Array(4)]]) }); // too many
+    study.take({ header: { id: 1, first: 5, messages: {} }, arrays: new Map<string, Int32Array | Float64Array>([["status", Int32Array.of(3, 3)], ["results", new Float64Array(4)]]) }); // too many
     expect(study.isFailed(5)).toBe(false);
   });
 
@@ -105,7 +106,7 @@ describe("cells and colors", () => {
 });
 
 const about: StudyAbout = {
-  why: "", names: [{ name: "L", role: "parameter", unit: "m", value: 1, first: "0.5 m", second: "1.5 m", words: "" }], quantities: ["elbow.q", "elbow.reaction.force"], reductions: ["peak", "rms"],
+  why: "", version: 1, names: [{ name: "L", role: "parameter", unit: "m", value: 1, first: "0.5 m", second: "1.5 m", words: "" }], quantities: ["elbow.q", "elbow.reaction.force"], reductions: ["peak", "rms"],
   keep: ["elbow.reaction.force|peak"], until: "10 s", designs: ["grid", "latin"], count: 11, n: 64,
 };
 
@@ -119,13 +120,13 @@ describe("the form", () => {
   });
 
   it("completes quantities, and after the bar how they become a number", () => {
-    expect(completeKept(about, "elb", 3)).toEqual({ from: 0, options: [{ label: "elbow.q", apply: "elbow.q|peak" }, { label: "elbow.reaction.force", apply: "elbow.reaction.force|peak" }] });
-    expect(completeKept(about, "elbow.q|r", 9)).toEqual({ from: 8, options: [{ label: "peak" }, { label: "rms" }] });
+    expect(completeKept(about, "elb", 3)).toEqual({ from: 0, options: [{ label: "elbow.q", detail: "", apply: "elbow.q|peak" }, { label: "elbow.reaction.force", detail: "", apply: "elbow.reaction.force|peak" }] });
+    expect(completeKept(about, "elbow.q|r", 9)).toEqual({ from: 8, options: [{ label: "peak", detail: "", apply: "peak" }, { label: "rms", detail: "", apply: "rms" }] });
     expect(completeKept(about, "elb|peak", 3).options[0]!.apply).toBe("elbow.q");
   });
 
   it("counts the runs that it means", () => {
-    const form = (more: Partial<StudyForm>): StudyForm => ({ ...firstForm(about), ...more });
+    const form = (more: Partial<RawForm>): RawForm => ({ ...firstForm(about), ...more });
     const list = { name: "k", kind: "list" as const, first: "", second: "", count: "", values: "1, 2,, 3" };
     expect(countRuns(form({}))).toBe(11);
     expect(countRuns(form({ axes: [...firstForm(about).axes, list] }))).toBe(33);

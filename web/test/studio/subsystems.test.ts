@@ -1,7 +1,7 @@
+import type { Problem } from "../../src/messages";
 import { describe, expect, it } from "vitest";
 import { LiveConnection } from "../../src/live/connection";
 import { StudioDocument } from "../../src/studio/document";
-import type { Problem } from "../../src/studio/studio_types";
 import { FakeSocket } from "../support/fake_socket";
 
 const box = (name: string): object => ({ name, owner: name, inside: name === "drive" ? { file: "", count: 2 } : null });

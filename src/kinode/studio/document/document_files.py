@@ -240,9 +240,9 @@ def copy_of(example: Path) -> DocumentFile:
     return replace(open_file(example), path=None)
 
 
-def find_target(folder: Path, name: object, own: Path | None, overwrite: bool) -> Path:
+def find_target(folder: Path, name: str, own: Path | None, overwrite: bool) -> Path:
     """The path below a folder that a page names for saving; what lies outside or would be overwritten is refused."""
-    if not isinstance(name, str) or not name.strip() or "\0" in name:
+    if not name.strip() or "\0" in name:
         raise ArgumentError(f"path: the name of a file is expected, not {name!r:.60}")
     path = folder / name.strip()
     if not path.suffix:

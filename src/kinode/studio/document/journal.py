@@ -113,11 +113,10 @@ class KeptText:
         else:
             self.entry = entry
 
-    def offer(self) -> dict[str, str] | None:
-        """What a page says of it; None if there is nothing."""
-        if self.entry is None:
-            return None
-        return {"when": self.entry.words, "words": f"Changes of {self.entry.words} were not saved."}
+    @property
+    def words(self) -> str:
+        """What a page says of it; empty if there is nothing."""
+        return "" if self.entry is None else f"Changes of {self.entry.words} were not saved."
 
     def drop(self) -> None:
         """It is taken over, or not wanted."""

@@ -12,7 +12,7 @@ from collections import deque
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from difflib import SequenceMatcher
-from typing import Any, NamedTuple
+from typing import Any, Literal, NamedTuple, TypedDict
 
 from kinode.editing.checked_text import CheckedText
 from kinode.editing.gesture_words import BoxNames, Edits, read_word
@@ -95,7 +95,46 @@ MOST_STEPS = 2000
 MOST_VERSIONS = 400  # whose edits are known, so that an edit of an older text can be moved
 MOST_TOGETHER = 500  # gestures in one
 VIEW_GESTURES = ("move", "waypoints", "tidy")
+Side = Literal["mine", "theirs"]
 Arrange = Callable[[str, Sequence[str], Mapping[str, Any]], Mapping[str, Point]]
+
+
+class Gesture(TypedDict):
+    """What a person does to a model: ``do`` says what it is, the rest is its own (`kinode.editing.gestures`)."""
+
+    do: str
+
+
+class DocumentState(TypedDict):
+    """What a page shows of the document, less its text."""
+
+    version: int
+    dirty: bool
+    canUndo: bool
+    canRedo: bool
+    file: str | None
+    conflict: bool
+
+
+class ToldChange(DocumentState):
+    """A change of the text: its edits, in code points, belong to the version before."""
+
+    edits: list[Edit]
+    words: str
+
+
+class GestureAnswer(ToldChange):
+    """What a page is answered that asked for a change: names that it made, removed and renamed too."""
+
+    made: list[str]
+    removed: list[str]
+    renamed: dict[str, str]
+
+
+class FileExists(TypedDict):
+    """A file that is there, and is not overwritten unasked."""
+
+    exists: str
 
 
 class DocumentStep(NamedTuple):
@@ -155,7 +194,7 @@ class ModelDocument:
         """Whether something is not saved."""
         return self.text != self.file.saved or self.view != self.file.view
 
-    def state(self) -> dict[str, Any]:
+    def state(self) -> DocumentState:
         """What a page shows of the document, less its text."""
         with self.lock:
             return {
@@ -184,10 +223,10 @@ class ModelDocument:
         """Where parts stand that came by a gesture."""
         return self._arrange(text, made, gesture) if self._arrange is not None and made else {}
 
-    def replace(self, text: str, words: str) -> DocumentChange:
-        """Make the text another, as one step of undo."""
+    def take_over(self, text: str, words: str, view: ModelView | None = None) -> DocumentChange:
+        """Make the text one that came from elsewhere, as one step of undo: the disk, the journal, what is saved."""
         with self.lock:
-            return self._step(find_edits(self.text, text), self.view, words)
+            return self._step(find_edits(self.text, text), self.view if view is None else view, words)
 
     def rebased(self, edits: Iterable[Edit], version: int | None) -> list[Edit]:
         """Edits of an older version as edits of the present text; ArgumentError where that was changed."""
@@ -261,19 +300,17 @@ class ModelDocument:
                 return DocumentChange(self.version, [], "the file was changed on the disk, at places changed here too")
             words = "read the file anew" if merged == theirs else "merged with what was changed on the disk"
             self._saved_is(theirs)
-            return self.replace(merged, words)
+            return self.take_over(merged, words)
 
-    def settle(self, take: str) -> DocumentChange:
+    def settle(self, take: Side) -> DocumentChange:
         """End a conflict: "mine" keeps the text here, "theirs" takes that of the file."""
         with self.lock:
             if self.conflict is None:
                 raise ArgumentError("the file on the disk does not contradict what was changed here")
-            if take not in ("mine", "theirs"):
-                raise ArgumentError(f"take: mine or theirs is expected, not {take!r:.40}")
             theirs = self.conflict
             self._saved_is(theirs)
             words = "took the text on the disk" if take == "theirs" else "kept the text here"
-            return self.replace(theirs if take == "theirs" else self.text, words)
+            return self.take_over(theirs if take == "theirs" else self.text, words)
 
     def _saved_is(self, text: str) -> None:
         self.file, self.conflict = replace(self.file, saved=text), None
@@ -294,22 +331,10 @@ class ModelDocument:
             self.file = self.file.written(self.text, self.view, path)
             return change
 
-    def restore(self, text: str, view: ModelView | None) -> DocumentChange:
-        """Take over a text and a view that were kept, as one step of undo."""
-        with self.lock:
-            return self._step(
-                find_edits(self.text, text), self.view if view is None else view, "took over what was kept"
-            )
-
     def forget_changes(self) -> None:
         """Count what is not saved as not wanted."""
         with self.lock:
             self.file = replace(self.file, saved=self.text, view=self.view)
-
-    def revert(self) -> DocumentChange:
-        """Back to what is saved, as one step of undo."""
-        with self.lock:
-            return self._step(find_edits(self.text, self.file.saved), self.file.view, "back to what is saved")
 
 
 class _GesturePlan:
@@ -326,7 +351,7 @@ class _GesturePlan:
 
     def take(self, gesture: Any, box: Box = ()) -> None:
         """Add a gesture, which may be one in a subsystem."""
-        if not isinstance(gesture, Mapping) or not isinstance(gesture.get("do"), str):
+        if not isinstance(gesture, Mapping) or not isinstance(gesture.get("do"), str):  # one inside of another
             raise ArgumentError(f"gesture: an object with 'do' is expected, not {gesture!r:.60}")
         what = gesture["do"]
         if what == "all":

@@ -4,18 +4,9 @@ A text is checked first: its problems and its sketch go to the pages.  One that 
 as on live pages; of one that is not, the last run stays.
 
 `Standing` is one record of one version of the text, from which pages draw every label that tells a state.  It is pushed
-whole, ``standing``, whenever a part of it changes:
-
-======== ==========================================================================================
-number   of two records the higher is the later one, also where a server came after another
-version  the version of the text that all of it is of; where a page has a newer one, that is being checked
-whole    whether all of the text could be built
-problems all that is wrong
-run      ``state`` and ``words``: running, shown, failed, empty (nothing to run), stale (the text is not whole)
-proof    ``state``, ``words``, ``share``, ``seconds`` of the comparison of derivations (panes.py)
-======== ==========================================================================================
-
-A version that means the same as the one before keeps its run and its proof; any other begins without them.
+whole, ``standing``, whenever a part of it changes.  Of two records that with the higher number is the later one, also
+where a server came after another.  All of it is of its version; where a page has a newer one, that is being checked.  A
+version that means the same as the one before keeps its run and its proof; any other begins without them.
 """
 
 from __future__ import annotations
@@ -26,7 +17,7 @@ from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import lru_cache
 from pathlib import Path
-from typing import Any
+from typing import Annotated, Any, Literal, NotRequired, TypedDict
 
 from kinode.editing.checked_text import CheckedText, Problem, check_text
 from kinode.editing.places import Box, EntryPlaces, box_prefix, find_box
@@ -35,33 +26,59 @@ from kinode.formats.yaml_text import plain_value, read_spans
 from kinode.model.system import System
 from kinode.studio.document.document_files import ModelView, Point, read_point
 from kinode.studio.editor.drawn_circuit import BrokenPart, read_entries
-from kinode.studio.editor.kinds import Plain
-from kinode.studio.editor.sketch import Sketcher
+from kinode.studio.editor.sketch import Sketch, Sketcher
 from kinode.studio.live.live_desk import LiveDesk
 from kinode.studio.live.live_view import ShownModel
-from kinode.studio.placing.place_desk import find_lock_problems
-from kinode.studio.server.session import GoesOn, NewestWork
+from kinode.studio.placing.place_desk import SentCure, find_lock_problems, write_cures
+from kinode.studio.server.session import GoesOn, Lane
 
 RUNS = "the model is compiled and run"
 
 
-@dataclass(frozen=True)
-class Standing:
+RunState = Literal["running", "shown", "failed", "stale", "empty"]
+VerifyState = Literal["waiting", "running", "agrees", "differs", "none", "unfinished", "asleep"]
+"""Waiting until the text is quiet; running; what came out; asleep until it is asked for."""
+
+
+class SentProblem(TypedDict):
+    """Something wrong in the text, as pages show it."""
+
+    message: str
+    severity: Annotated[str, Literal["error", "warning", "note"]]
+    component: str | None
+    field: str | None
+    port: str | None
+    line: int | None  # from 1
+    span: Annotated[list[int], 2] | None
+    cures: list[SentCure]
+    box: list[str]  # the subsystem in whose text it stands
+
+
+class RunStanding(TypedDict):
+    """How the run of a version stands: stale where the text is not whole, empty where there is nothing to run."""
+
+    state: RunState
+    words: str
+
+
+class ProofStanding(TypedDict):
+    """How the comparison of derivations stands."""
+
+    state: VerifyState
+    words: str
+    share: NotRequired[float]
+    seconds: NotRequired[float]
+
+
+class Standing(TypedDict):
     """How one version of a model stands."""
 
     number: int
     version: int
     whole: bool
-    problems: tuple[Plain, ...]
-    run: Plain
-    proof: Plain
-
-    def plain(self) -> Plain:
-        """As it is sent."""
-        return {
-            "number": self.number, "version": self.version, "whole": self.whole, "problems": list(self.problems),
-            "run": self.run, "proof": self.proof,
-        }  # fmt: skip
+    problems: list[SentProblem]
+    run: RunStanding
+    proof: ProofStanding
 
 
 class StandingBoard:
@@ -80,19 +97,19 @@ class StandingBoard:
         self._now: Standing | None = None
         self._number = int(1000 * time.time())
 
-    def begin(self, version: int, of: CheckedText, problems: Sequence[Plain]) -> None:
+    def begin(self, version: int, of: CheckedText, problems: list[SentProblem]) -> None:
         """A version was checked: nothing else is known of it, unless it means the same as the one before."""
         with self._lock:
             self._number += 1
             if self._now is not None and self._of is of:
-                self._now = replace(self._now, number=self._number, version=version, problems=tuple(problems))
+                self._now = {**self._now, "number": self._number, "version": version, "problems": problems}
             else:
                 self._of, self._now = of, first_standing(self._number, version, of, problems)
-            self._push({"kind": "standing", **self._now.plain()})
+            self._push({"kind": "standing", **self._now})
 
     def tell(
-        self, of: CheckedText, *, problems: Sequence[Plain] | None = None, run: Plain | None = None,
-        proof: Plain | None = None,
+        self, of: CheckedText, *, problems: list[SentProblem] | None = None, run: RunStanding | None = None,
+        proof: ProofStanding | None = None,
     ) -> None:  # fmt: skip
         """More is known of a text; it is left out where the newest version means something else."""
         with self._lock:
@@ -100,18 +117,18 @@ class StandingBoard:
             if now is None or self._of is not of:
                 return
             self._number += 1
-            self._now = replace(
-                now, number=self._number, problems=now.problems if problems is None else tuple(problems),
-                run=now.run if run is None else run, proof=now.proof if proof is None else proof,
-            )  # fmt: skip
-            self._push({"kind": "standing", **self._now.plain()})
+            self._now = {
+                **now, "number": self._number, "problems": now["problems"] if problems is None else problems,
+                "run": run or now["run"], "proof": proof or now["proof"],
+            }  # fmt: skip
+            self._push({"kind": "standing", **self._now})
 
-    def now(self, version: int, of: CheckedText, problems: Sequence[Plain]) -> Plain:
+    def now(self, version: int, of: CheckedText, problems: list[SentProblem]) -> Standing:
         """How a version stands; of one that is still to be told of, what its text says."""
         with self._lock:
-            if self._now is not None and self._now.version == version:
-                return self._now.plain()
-            return first_standing(self._number, version, of, problems).plain()
+            if self._now is not None and self._now["version"] == version:
+                return self._now
+            return first_standing(self._number, version, of, problems)
 
     def forget(self) -> None:
         """Another model comes."""
@@ -119,14 +136,13 @@ class StandingBoard:
             self._of = self._now = None
 
 
-def first_standing(number: int, version: int, of: CheckedText, problems: Sequence[Plain]) -> Standing:
+def first_standing(number: int, version: int, of: CheckedText, problems: list[SentProblem]) -> Standing:
     """What is known of a version when its text was read."""
-    if of.complete:
-        run, proof = {"state": "running", "words": RUNS}, {"state": "waiting", "words": ""}
-    else:
+    run, proof = RunStanding(state="running", words=RUNS), ProofStanding(state="waiting", words="")
+    if not of.complete:
         words = of.problems[0].message
         run, proof = {"state": "stale", "words": words}, {"state": "unfinished", "words": words}
-    return Standing(number, version, of.complete, tuple(problems), run, proof)
+    return Standing(number=number, version=version, whole=of.complete, problems=problems, run=run, proof=proof)
 
 
 DRAWN_SECTIONS = ("bodies", "joints", "constraints", "elements", "signals", "inputs", "systems")
@@ -181,12 +197,11 @@ class ModelChecker:
         self._ahead: CheckedVersion | None = None  # read before the background has come to it
         self._reading = threading.RLock()
         self._inside: CheckedVersion | None = None  # of a subsystem, the last that was asked for
-        self._sketch: Plain = {}
+        self._sketch: Sketch | None = None
         self._run_problem: Problem | None = None
         self._locks: tuple[System, list[Problem]] | None = None  # of the last system with loops
         self._ran: System | None = None
-        self._checks = NewestWork("kinode check", self._check)
-        self._runs: NewestWork[CheckedVersion] = NewestWork("kinode run", self._run)
+        self._checks, self._runs = Lane(self._check), Lane(self._run)
 
     # -- what is known -----------------------------------------------------------------------------
     def ask(self, version: ModelVersion) -> None:
@@ -210,14 +225,14 @@ class ModelChecker:
                     self._ahead = found
             return found
 
-    def sketch(self, version: ModelVersion) -> Plain:
+    def sketch(self, version: ModelVersion) -> Sketch:
         """The sketch of a version."""
         with self._lock:
-            if self._sketch.get("version") == version.version and not version.box:
+            if self._sketch is not None and self._sketch["version"] == version.version and not version.box:
                 return self._sketch
         return self._draw(self.now(version))
 
-    def problems(self, version: ModelVersion) -> list[Plain]:
+    def problems(self, version: ModelVersion) -> list[SentProblem]:
         """All that is wrong with a version."""
         checked = self.now(version).checked
         found = [write_problem(problem) for problem in checked.problems]
@@ -227,7 +242,7 @@ class ModelChecker:
         warned = locks[1] if locks is not None and locks[0] == checked.system else []
         return [write_problem(problem) for problem in ([] if run is None else [run]) + warned]
 
-    def standing(self, version: ModelVersion) -> Plain:
+    def standing(self, version: ModelVersion) -> Standing:
         """How a version stands."""
         return self.board.now(version.version, self.now(version).checked, self.problems(version))
 
@@ -247,7 +262,7 @@ class ModelChecker:
     def forget(self) -> None:
         """Another document comes."""
         with self._lock:
-            self._newest, self._sketch, self._run_problem, self._ran = None, {}, None, None
+            self._newest = self._sketch = self._run_problem = self._ran = None
             self._inside = self._ahead = None
             self.places = {}
         self.board.forget()
@@ -270,8 +285,8 @@ class ModelChecker:
         with self._lock:
             before = self._sketch
         # While a bracket is open in the text nothing can be read: the drawing stays.
-        kept = before and not found.checked.readable
-        sketch = {**before, "version": version.version} if kept else self._draw(found)
+        sketch = self._draw(found) if before is None or found.checked.readable else before
+        sketch = {**sketch, "version": version.version}
         with self._lock:
             self._sketch = sketch
         self.board.begin(version.version, found.checked, self.problems(version))
@@ -285,7 +300,7 @@ class ModelChecker:
         else:
             self.live.fail(describe_problem(found.checked.problems[0]))
 
-    def _draw(self, found: CheckedVersion) -> Plain:
+    def _draw(self, found: CheckedVersion) -> Sketch:
         prefix = box_prefix(found.of.box)
         view = found.of.view.inside(prefix)
         with self._lock:
@@ -382,7 +397,7 @@ class ModelChecker:
                 return
         self.board.tell(found.checked, problems=self.problems(found.of))
 
-    def _say_run(self, found: CheckedVersion, state: str, words: str = "") -> None:
+    def _say_run(self, found: CheckedVersion, state: RunState, words: str = "") -> None:
         """Tell the pages how the run stands, and what is wrong with it."""
         self.board.tell(found.checked, problems=self.problems(found.of), run={"state": state, "words": words})
 
@@ -416,7 +431,7 @@ def find_broken(found: CheckedVersion) -> list[BrokenPart]:
     return parts
 
 
-def write_problem(problem: Problem) -> Plain:
+def write_problem(problem: Problem) -> SentProblem:
     """A problem as plain data."""
     return {
         "message": problem.message,
@@ -426,7 +441,7 @@ def write_problem(problem: Problem) -> Plain:
         "port": problem.port or None,
         "line": problem.line,
         "span": None if problem.span is None else list(problem.span),
-        "cures": [{"words": cure.words, "gesture": cure.gesture} for cure in problem.cures],
+        "cures": write_cures(problem.cures),
         "box": list(problem.box),
     }
 

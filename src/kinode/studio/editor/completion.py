@@ -10,7 +10,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import cache
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, NotRequired, TypedDict
 
 from kinode.editing.checked_text import check_text
 from kinode.editing.gestures import plan_gesture
@@ -108,9 +108,9 @@ def _words(node: Node) -> str:
     return str(node.get("description", ""))
 
 
-def nested_fields(path: Sequence[str], kind: str) -> list[Plain]:
+def nested_fields(path: Sequence[str], kind: str) -> list[CompletionOption]:
     """The keys as rows of options."""
-    return [{"label": name, "detail": words, "apply": f"{name}: "} for name, words in list_keys(path, kind).items()]
+    return [_option(name, words, f"{name}: ") for name, words in list_keys(path, kind).items()]
 
 
 MOST = 200  # options of one answer
@@ -134,7 +134,21 @@ class Spot(NamedTuple):
     """The text of the entry around, for its kind."""
 
 
-def complete_text(text: str, position: int, system: System) -> Plain:
+class CompletionOption(TypedDict):
+    """What may be typed, what is said of it, and what is put in."""
+
+    label: str
+    detail: str
+    apply: str
+
+
+Completion = TypedDict(
+    "Completion", {"from": int, "options": list[CompletionOption], "problem": NotRequired[str]}
+)  # fmt: skip
+"""What may be typed next: where what is typed begins, and why a law would be refused."""
+
+
+def complete_text(text: str, position: int, system: System) -> Completion:
     """The options at a place of a model's text: ``from`` is where what is typed begins."""
     position = min(position, len(text))
     spot = find_spot(text, position)
@@ -146,7 +160,7 @@ def complete_text(text: str, position: int, system: System) -> Plain:
     return _answer(start, spot.word, options)
 
 
-def complete_law(system: System, law: str, position: int) -> Plain:
+def complete_law(system: System, law: str, position: int) -> Completion:
     """The options in a law that is typed into a field."""
     before = law[: min(position, len(law))]
     if unit := _UNIT.search(before):
@@ -157,7 +171,7 @@ def complete_law(system: System, law: str, position: int) -> Plain:
     return _answer(len(before) - len(word), word, list(_law_words(system)))
 
 
-def _answer(start: int, word: str, options: Iterable[Plain]) -> Plain:
+def _answer(start: int, word: str, options: Iterable[CompletionOption]) -> Completion:
     """Those that begin with what was typed first, then those that contain it; else in the order given."""
     low = word.lower()
     fits = [x for x in options if low in x["label"].lower()]
@@ -165,11 +179,11 @@ def _answer(start: int, word: str, options: Iterable[Plain]) -> Plain:
     return {"from": start, "options": fits[:MOST]}
 
 
-def _option(label: str, detail: str = "", apply: str | None = None) -> Plain:
+def _option(label: str, detail: str = "", apply: str | None = None) -> CompletionOption:
     return {"label": label, "detail": detail, "apply": label if apply is None else apply}
 
 
-def _units(dimension: str) -> list[Plain]:
+def _units(dimension: str) -> list[CompletionOption]:
     """The units, those of a dimension first, plain ones before those with a prefix."""
     wanted = DIMENSIONS[dimension].dimension if dimension in DIMENSIONS else None
     own = DIMENSIONS[dimension].unit if wanted is not None else ""
@@ -304,7 +318,7 @@ def _name(key: re.Match[str]) -> str:
 
 
 # -- what fits there -------------------------------------------------------------------------------
-def _offer(spot: Spot, system: System) -> Iterator[Plain]:
+def _offer(spot: Spot, system: System) -> Iterator[CompletionOption]:
     path, key = spot.path, spot.key
     if not path and key is None:
         yield from (_option(name, "section", f"{name}: ") for name in TOP)
@@ -318,7 +332,7 @@ def _offer(spot: Spot, system: System) -> Iterator[Plain]:
         yield from _law_words(system)
 
 
-def _of_entry(section: str, spot: Spot, system: System) -> Iterator[Plain]:
+def _of_entry(section: str, spot: Spot, system: System) -> Iterator[CompletionOption]:
     """Within the entry of a component: its kind, its fields, or the value of one."""
     if spot.key == "kind":
         registry = kinds_of(section, system)
@@ -365,7 +379,7 @@ def kinds_of(section: str, system: System) -> Mapping[str, type[Component]]:
     return registries.get(section, {})
 
 
-def _of_fields(rows: Iterable[Plain], key: str | None, system: System) -> Iterator[Plain]:
+def _of_fields(rows: Iterable[Plain], key: str | None, system: System) -> Iterator[CompletionOption]:
     """The names of fields, or what the value of one may be."""
     if key is None:
         for row in rows:
@@ -380,7 +394,7 @@ def _of_fields(rows: Iterable[Plain], key: str | None, system: System) -> Iterat
             yield from _of_value(row, system)
 
 
-def _of_value(row: Plain, system: System) -> Iterator[Plain]:
+def _of_value(row: Plain, system: System) -> Iterator[CompletionOption]:
     shape = row["shape"]
     if row["choices"]:
         yield from (_option(word, "choice") for word in row["choices"])
@@ -398,14 +412,14 @@ def _of_value(row: Plain, system: System) -> Iterator[Plain]:
         yield from (_option(name, "parameter") for name in system.parameters)
 
 
-def _frames(system: System) -> Iterator[Plain]:
+def _frames(system: System) -> Iterator[CompletionOption]:
     yield _option("world", "the world")
     for name, body in system.bodies.items():
         yield _option(name, "body")
         yield from (_option(f"{name}.{frame.name}", "frame") for frame in body.frames if frame.name)
 
 
-def _law_words(system: System) -> Iterator[Plain]:
+def _law_words(system: System) -> Iterator[CompletionOption]:
     """Names that a law may use: time, parameters, signals, quantities of joints, bodies and elements, functions."""
     yield _option("t", "time, s")
     for section, word in (("parameters", "parameter"), ("inputs", "input"), ("signals", "signal")):
@@ -425,24 +439,31 @@ def _law_words(system: System) -> Iterator[Plain]:
 LARGEST = 200_000  # characters of a text that is checked at every key
 
 
-def find_law_problem(found: CheckedVersion, field: Any, law: str, completion: Plain) -> str:
+class FieldPlace(TypedDict):
+    """A field: the name of its component, and the path in its entry."""
+
+    name: str
+    path: list[str | int]
+
+
+def find_law_problem(found: CheckedVersion, field: FieldPlace | None, law: str, completion: Completion) -> str:
     """Why a field would refuse what is typed; empty where it would not, or where a word is still being typed.
 
     Parameters
     ----------
     found : CheckedVersion
         The text as it is.
-    field : mapping
-        ``name`` of the component and ``path`` of the field; without them nothing is checked.
+    field : FieldPlace, optional
+        Without it nothing is checked.
     law : str
         What is typed.
     completion : dict
         What it may go on with.
     """
-    if not isinstance(field, Mapping) or not law.strip() or len(found.of.text) > LARGEST:
+    if field is None or not field["path"] or not law.strip() or len(found.of.text) > LARGEST:
         return ""
-    name, path = field.get("name"), field.get("path")
-    if not isinstance(name, str) or not isinstance(path, list) or not path or _goes_on(law, completion):
+    name, path = field["name"], field["path"]
+    if _goes_on(law, completion):
         return ""
     text = found.of.text
     try:
@@ -456,7 +477,7 @@ def find_law_problem(found: CheckedVersion, field: Any, law: str, completion: Pl
     return ""
 
 
-def _goes_on(law: str, completion: Plain) -> bool:
+def _goes_on(law: str, completion: Completion) -> bool:
     """Whether the last word is the beginning of one that is known."""
     word = law[completion["from"] :]
     labels = [option["label"] for option in completion["options"]]

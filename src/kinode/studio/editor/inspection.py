@@ -2,12 +2,6 @@
 
 A subsystem has the fields that its user sees: one for each parameter, input and node inside, and its place.  Lookup
 tables are shown by their cells as written, and by curves that show how they go on between and outside.
-
-============= ======== ==========================================================================================
-kind          fields   answer
-============= ======== ==========================================================================================
-inspect_table name     table: axes, values, method, outside, file, line, curves; or why it cannot be shown as cells
-============= ======== ==========================================================================================
 """
 
 from __future__ import annotations
@@ -15,7 +9,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator, Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import Any, NotRequired, Protocol, TypedDict, cast
 
 import numpy as np
 
@@ -36,10 +30,7 @@ from kinode.sheets.tables import number
 from kinode.studio.editor.checked_model import CheckedVersion, places_in
 from kinode.studio.editor.drawn_circuit import KINDLESS
 from kinode.studio.editor.kinds import Plain, describe_class, fields_of, find_class
-from kinode.studio.server.session import Answer, Job
-
-if TYPE_CHECKING:
-    from kinode.studio.editor.studio_desk import StudioDesk
+from kinode.studio.editor.sketch import LinkKind, Sketch, SketchLink
 
 
 class TextVersion(Protocol):
@@ -104,6 +95,52 @@ def _row(
     }  # fmt: skip
 
 
+class InspectedField(TypedDict):
+    """A field with what the text says, and the number that this is."""
+
+    name: str
+    path: list[str]
+    unit: str | None
+    dimension: str | None
+    shape: str | list[float] | None
+    given: str | None  # as typed
+    default: str | None
+    value: float | list[float] | None  # in SI
+    doc: str
+    choices: list[str] | None
+    line: int | None
+    required: bool
+    reads: list[str]  # what a law reads
+    live: NotRequired[str]  # what the run calls the number, where that is not the component with the path
+
+
+class InspectedPort(TypedDict):
+    """A port with what it is connected to."""
+
+    name: str
+    kind: LinkKind
+    domain: str
+    link: str | None
+    field: list[str] | None
+    words: str
+
+
+class Inspected(TypedDict):
+    """A component in full; of the whole the names of its parameters and tables too."""
+
+    name: str
+    section: str
+    kind: str
+    words: str
+    fields: list[InspectedField]
+    ports: list[InspectedPort]
+    broken: str | None  # why it could not be built
+    editable: bool  # whether the text describes it, so that it can be changed here
+    parameters: NotRequired[list[str]]
+    tables: NotRequired[list[str]]
+    origin: NotRequired[str]  # the file that it comes from by `extends`: its fields can be changed here
+
+
 WHOLE = "The whole: its name, gravity and how it is run."
 OTHER_FIELDS = {
     "value": "its number, with a unit where it has one",
@@ -114,14 +151,14 @@ OTHER_FIELDS = {
 }
 
 
-def inspect_component(found: CheckedVersion, sketch: Plain, name: str) -> Plain:
+def inspect_component(found: CheckedVersion, sketch: Sketch, name: str) -> Inspected:
     """All that the inspector shows of a component; of "" what belongs to the whole.
 
     Parameters
     ----------
     found : CheckedVersion
         The text and what it means.
-    sketch : dict
+    sketch : Sketch
         The sketch of it, for the ports.
     name : str
         A component; what a field of a joint is drawn as, ``elbow.damping``, is the joint.
@@ -151,7 +188,7 @@ def inspect_component(found: CheckedVersion, sketch: Plain, name: str) -> Plain:
     }  # fmt: skip
 
 
-def _owner(sketch: Plain, name: str) -> str:
+def _owner(sketch: Sketch, name: str) -> str:
     """The component that a box belongs to."""
     return str(next((box["owner"] for box in sketch["boxes"] if box["name"] == name), name))
 
@@ -185,13 +222,13 @@ def _rows(section: str, kind: str, system: System) -> list[Plain]:
 def _field(
     found: CheckedVersion, places: EntryPlaces, name: str, row: Plain, model: Component | None,
     path: tuple[str, ...] = (),
-) -> Plain:  # fmt: skip
+) -> InspectedField:  # fmt: skip
     """A field with what the text says, and the number that this is."""
     words = (*path, row["name"])
     node = places.root.find(*places.field_path(name, words))
     given = None if node is None or node.start == node.end else found.of.text[node.start : node.end]
     value = _value_of(model, row["name"])
-    return {
+    shown: Any = {
         **row,
         "path": list(words),
         "given": given,
@@ -199,6 +236,7 @@ def _field(
         "line": None if node is None else node.line,
         "reads": sorted({word for law in _laws(value) for word in law.names()}),
     }
+    return cast(InspectedField, shown)
 
 
 def _value_of(model: Component | None, field: str) -> Any:
@@ -230,7 +268,7 @@ def _number(system: System, value: Any) -> float | list[float] | None:
         return None
 
 
-def _ports(sketch: Plain, name: str) -> Iterator[Plain]:
+def _ports(sketch: Sketch, name: str) -> Iterator[InspectedPort]:
     """The ports of a component, each with the link or reference that it is connected to."""
     links = {(end["component"], end["port"]): link for link in sketch["links"] for end in link["ends"]}
     for box in sketch["boxes"]:
@@ -239,24 +277,21 @@ def _ports(sketch: Plain, name: str) -> Iterator[Plain]:
             others = [end for end in link["ends"] if end["component"] != name] if link is not None else []
             at = port["reference"] or ", ".join(dict.fromkeys(end["component"] for end in others))
             yield {
-                "name": port["name"], "kind": port["kind"], "domain": port["domain"], "out": port["out"],
-                "open": port["open"], "field": port["field"], "reference": port["reference"],
+                "name": port["name"], "kind": port["kind"], "domain": port["domain"], "field": port["field"],
                 "link": port["reference"] or _link_name(link, at),
                 "words": f"connected to {at}" if at else "open",
             }  # fmt: skip
 
 
-def _inspect_box(found: CheckedVersion, places: EntryPlaces, sketch: Plain, name: str) -> Plain:
+def _inspect_box(found: CheckedVersion, places: EntryPlaces, sketch: Sketch, name: str) -> Inspected:
     """A subsystem from outside: where it stands, what its nodes, inputs and parameters are given."""
     fields = []
     for path, row in box_rows(found.of, places, name):
         shown = _field(found, places, name, row, None, path)
         if path == ("parameters",):
             own = found.system.parameters.get(f"{name}.{row['name']}")
-            shown |= {
-                "live": f"{name}.{row['name']}",
-                "value": None if own is None else _number(found.system, own.value),
-            }
+            shown["live"] = f"{name}.{row['name']}"
+            shown["value"] = None if own is None else _number(found.system, own.value)
         fields.append(shown)
     return {
         "name": name, "section": "systems", "kind": "subsystem", "words": describe_box(places, name), "fields": fields,
@@ -264,14 +299,14 @@ def _inspect_box(found: CheckedVersion, places: EntryPlaces, sketch: Plain, name
     }  # fmt: skip
 
 
-def _link_name(link: Plain | None, others: str) -> str | None:
+def _link_name(link: SketchLink | None, others: str) -> str | None:
     """What a port is connected to, for a reader: a node by its name, other links by the components at their ends."""
     if link is None:
         return None
     return str(link["name"] if link["kind"] == "energy" or not others else others)
 
 
-def _inspect_inner(found: CheckedVersion, places: EntryPlaces, sketch: Plain, name: str) -> Plain:
+def _inspect_inner(found: CheckedVersion, places: EntryPlaces, sketch: Sketch, name: str) -> Inspected:
     """A component that the text does not describe itself: of a subsystem, a file that is extended, a drive."""
     model = found.system.components.get(name)
     if model is None:
@@ -287,14 +322,14 @@ def _inspect_inner(found: CheckedVersion, places: EntryPlaces, sketch: Plain, na
 
 
 def _inspect_inherited(
-    found: CheckedVersion, places: EntryPlaces, sketch: Plain, model: Component, origin: str
-) -> Plain:  # fmt: skip
+    found: CheckedVersion, places: EntryPlaces, sketch: Sketch, model: Component, origin: str
+) -> Inspected:  # fmt: skip
     """A component of the file that the model extends: what it is there, and what is changed here."""
     name, section, kind = model.name, model.section, model.kind
     changed = places.root.find("changes", name)
     own = PlainRecords(found.system).sections().get(section, {}).get(name)
     given = own if isinstance(own, Mapping) else {"law" if section == "signals" else "value": own}
-    fields = []
+    fields = list[InspectedField]()
     for row in _rows(section, kind, found.system):
         node = None if changed is None else changed.find(row["name"])
         if changed is not None and changed.kind is not NodeKind.MAP and row["name"] in ("value", "law"):
@@ -302,11 +337,12 @@ def _inspect_inherited(
         text = None if node is None else found.of.text[node.start : value_end(found.of.text, node)]
         shown = write_flow(given[row["name"]]) if given.get(row["name"]) is not None else row["default"]
         value = _value_of(model, row["name"])
-        fields.append({
+        inherited: Any = {
             **row, "path": [row["name"]], "given": text, "default": shown, "line": None if node is None else node.line,
             "required": False, "value": _number(found.system, value),
             "reads": sorted({word for law in _laws(value) for word in law.names()}),
-        })  # fmt: skip
+        }  # fmt: skip
+        fields.append(inherited)
     return {
         "name": name, "section": section, "kind": kind or KINDLESS.get(section, ""), "fields": fields,
         "words": f"From {origin}. What is typed here is written into the changes of this file.", "origin": origin,
@@ -314,7 +350,7 @@ def _inspect_inherited(
     }  # fmt: skip
 
 
-def _inspect_whole(found: CheckedVersion, places: EntryPlaces) -> Plain:
+def _inspect_whole(found: CheckedVersion, places: EntryPlaces) -> Inspected:
     """What belongs to the whole: name, gravity, run settings; and the names of its parameters."""
     text: Plain = {"name": "name", "shape": "text", "doc": "name of the model", "unit": "", "default": None}
     fall: Plain = {
@@ -338,18 +374,34 @@ MOST_CURVES = 12
 MOST_CELLS = 4000
 
 
-def add_table_answers(desk: StudioDesk) -> None:
-    """Let a desk answer about tables."""
+class TableCurve(TypedDict):
+    """A table over its last axis, at a point of the others."""
 
-    def answer(job: Job) -> Answer:
-        return {"table": inspect_table(desk.checked(), job.fields.get("name"))}
+    at: list[float]
+    x: list[float]
+    y: list[float | None]
 
-    desk.session.handle("inspect_table", answer, lane="inspect_table")
+
+class TableData(TypedDict):
+    """A lookup table: its cells as written, or the reason why they are not shown."""
+
+    name: str
+    line: int
+    method: str
+    methods: list[str]
+    outside: str
+    outsides: list[str]
+    file: str
+    axes: list[list[Any]]
+    values: list[list[Any]]
+    reason: str
+    curves: list[TableCurve]
+    broken: str
 
 
-def inspect_table(found: CheckedVersion, name: Any) -> Plain:
+def inspect_table(found: CheckedVersion, name: str) -> TableData:
     """A table of the text; what is wrong with it stands at its cells, and it is drawn where it is right."""
-    node = places_in(found.of.text).root.find("tables", name) if isinstance(name, str) else None
+    node = places_in(found.of.text).root.find("tables", name)
     if node is None:
         raise ArgumentError(f"there is no table {name!r:.60}")
     raw = plain_value(node)
@@ -399,7 +451,7 @@ def _padded(row: list[Any], width: int) -> list[Any]:
     return [*row[:width], *[None] * (width - len(row))]
 
 
-def find_curves(table: Table) -> list[Plain]:
+def find_curves(table: Table) -> list[TableCurve]:
     """The table over its last axis, between its points and outside; one curve for each point of the first of two."""
     if len(table.axes) > 2:
         return []
@@ -408,7 +460,7 @@ def find_curves(table: Table) -> list[Plain]:
     beyond = 0.0 if table.outsides[-1] == "error" else BEYOND * length
     x = np.unique([*np.linspace(along[0] - beyond, along[-1] + beyond, POINTS), *along])
     first = [()] if len(table.axes) == 1 else [(value,) for value in table.axes[0]]
-    curves = []
+    curves = list[TableCurve]()
     for at in first[:: max(1, -(-len(first) // MOST_CURVES))]:
         try:
             y = [float(table.evaluate(*at, float(value))) for value in x]

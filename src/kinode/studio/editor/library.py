@@ -5,15 +5,8 @@ The library: the files of the model's folder, and those below ``library`` in it.
 left out.  In the folder itself only what begins like a model is taken for one; below ``library`` every YAML, JSON and
 URDF file is, and one that is wrong says why.
 
-=============  ====================================  ============================================================
-kind           fields                                answer
-=============  ====================================  ============================================================
-library                                              parts (`describe_part`), folder: where it lies
-library_save   names, box, name, words, overwrite,   as gesture, and part: its file; or exists: one not replaced
-               at                                    unasked
-=============  ====================================  ============================================================
-
-``names`` is a subsystem that is written out, or components that become one first; all of it is one step of undo.
+A subsystem that is written out is saved as a file of the library, or components that become one first; all of it is one
+step of undo.
 Pushed to all pages is ``library``, the same as the answer, when files came, went or were changed.
 """
 
@@ -22,16 +15,16 @@ from __future__ import annotations
 import os
 import re
 import threading
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator
 from functools import cache
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Literal, TypedDict
 
 from kinode.atomic_files import is_below, naming_failures, write_bytes
 from kinode.editing.draft import ModelDraft, free_name
 from kinode.editing.file_boxes import check_box_file, load_file_box, name_of_file, why_no_box, write_box_file
 from kinode.editing.gestures import plan_gesture
-from kinode.editing.places import box_prefix
+from kinode.editing.places import Box, box_prefix
 from kinode.editing.spans import apply_edits
 from kinode.errors import ArgumentError, Error, ModelError, counted
 from kinode.example_files import find_examples, first_words
@@ -43,16 +36,27 @@ from kinode.model.component_store import RESERVED
 from kinode.model.system import System
 from kinode.player.diagram_data import MOST_NARROW, NARROW, STYLE, WIDE
 from kinode.sheets.tables import number
-from kinode.studio.document.document_files import ENDING, MODELS, FileThere, ModelView, find_target, new_file, view_path
+from kinode.studio.document.document_files import (
+    ENDING,
+    MODELS,
+    FileThere,
+    ModelView,
+    Point,
+    find_target,
+    new_file,
+    view_path,
+)
+from kinode.studio.document.model_document import FileExists, GestureAnswer
 from kinode.studio.editor.checked_model import ModelVersion
 from kinode.studio.editor.drawn_circuit import SYMBOL, BoxEntry
 from kinode.studio.editor.kinds import Plain, first_sentence
-from kinode.studio.editor.sketch import Sketcher
-from kinode.studio.live.model_watch import Stamp, find_stamp
-from kinode.studio.server.session import Answer, Job
+from kinode.studio.editor.sketch import At, LinkKind, Sketcher
+from kinode.studio.live.model_watch import Stamp, Watch, find_stamp
+from kinode.studio.server.messages import request
+from kinode.studio.server.session import Job
 from kinode.views.diagram import circuit_symbols
 from kinode.views.diagram.circuit_diagram import diagram
-from kinode.views.diagram.circuit_graph import Box
+from kinode.views.diagram.circuit_graph import Box as DrawnBox
 
 if TYPE_CHECKING:
     from kinode.studio.editor.studio_desk import StudioDesk
@@ -65,9 +69,9 @@ _MODEL = re.compile(rb"^[\"{\s]*kinode[\"']?\s*:", re.MULTILINE)
 _ROBOT = re.compile(rb"<(?:robot|mujoco)\b")
 
 
-def draw_examples(goes_on: Callable[..., bool] = lambda: True) -> list[Plain]:
+def draw_examples(goes_on: Callable[..., bool] = lambda: True) -> list[GalleryExample]:
     """The examples: file, name, first sentence, and a picture of the circuit."""
-    rows = []
+    rows = list[GalleryExample]()
     for path in find_examples():
         if path.suffix == ".yaml" and goes_on():
             words = first_words(path)
@@ -97,7 +101,7 @@ def draw_ahead() -> None:
     threading.Thread(target=draw_examples, name="kinode gallery", daemon=True).start()
 
 
-def find_example(name: object) -> Path:
+def find_example(name: str) -> Path:
     """The file of an example by its name; no other file is one."""
     for path in find_examples():
         if path.suffix == ".yaml" and name in (path.name, path.stem):
@@ -115,9 +119,9 @@ def find_models(folder: Path) -> list[str]:
     return [path.name for path in shown if _is_model(path)][:MOST_MODELS]
 
 
-def find_model(folder: Path, name: object) -> Path:
+def find_model(folder: Path, name: str) -> Path:
     """The path of a model that lies in a folder or below it; what is hidden, outside or no model is refused."""
-    if isinstance(name, str) and "\0" not in name and not any(part.startswith(".") for part in Path(name).parts):
+    if "\0" not in name and not any(part.startswith(".") for part in Path(name).parts):
         path = folder / name
         ending = path.suffix.lower() in (*MODELS, *ROBOT_FILES) and not path.name.lower().endswith(ENDING)
         if ending and is_below(path, folder) and _is_model(path):
@@ -196,13 +200,54 @@ def _plain_files(folder: Path) -> Iterator[Path]:
 
 
 # -- one part --------------------------------------------------------------------------------------
+class PartPort(TypedDict):
+    """A port of a part."""
+
+    name: str
+    kind: LinkKind
+    domain: str
+    out: bool
+
+
+PartParameter = dict[Literal["name", "value", "words"], str]
+"""A parameter of a part, with its value as text."""
+
+
+class LibraryPart(TypedDict):
+    """A file that a model can have as a subsystem."""
+
+    file: str  # as the model names it
+    name: str
+    words: str
+    ports: list[PartPort]
+    parameters: list[PartParameter]
+    symbol: str
+    size: At
+    why: str  # the reason where it cannot be a part; else empty
+
+
+class Library(TypedDict):
+    """The parts of the library, and where it lies as seen from the model."""
+
+    parts: list[LibraryPart]
+    folder: str
+
+
+GalleryExample = dict[Literal["file", "name", "words", "svg"], str]
+"""An example, with its circuit as SVG."""
+
+
+GalleryModel = dict[Literal["file", "name", "words"], str]
+"""A model of the folder."""
+
+
 class LibraryShelf:
     """Describes the files that a model can have as subsystems; what has not changed is not read again."""
 
     def __init__(self) -> None:
-        self._known: dict[tuple[Path, str], tuple[Stamp, Plain]] = {}
+        self._known: dict[tuple[Path, str], tuple[Stamp, LibraryPart]] = {}
 
-    def parts(self, place: Path) -> list[Plain]:
+    def parts(self, place: Path) -> list[LibraryPart]:
         """All parts that the model at a place can have, and the files that cannot be one, with the reason."""
         known, rows = self._known, {}
         for name in list_files(place):
@@ -214,16 +259,9 @@ class LibraryShelf:
         return [row for _, row in rows.values()]
 
 
-def describe_part(place: Path, file: str) -> Plain:
-    """A file as a part of the model at a place.
-
-    Returns
-    -------
-    dict
-        ``file``, ``name``, ``words``: one sentence; ``ports`` and ``parameters``; ``symbol`` and ``size`` of its box;
-        ``why``: the reason where it cannot be a part, else empty.
-    """
-    row: Plain = {
+def describe_part(place: Path, file: str) -> LibraryPart:
+    """A file as a part of the model at a place."""
+    row: LibraryPart = {
         "file": file, "name": Path(file).stem, "words": "", "ports": [], "parameters": [], "symbol": "",
         "size": [40, 40], "why": "",
     }  # fmt: skip
@@ -231,25 +269,27 @@ def describe_part(place: Path, file: str) -> Plain:
         row["words"] = describe_file(place.parent / file)
         inner = load_file_box(place, file)
         row["words"] = row["words"] or count_words(inner)
-        return row | _draw_part(inner, file)
-    except ModelError as error:
-        return row | {"why": why_no_box(error)}
+        _draw_part(row, inner)
     except Error as error:
-        return row | {"why": str(error)}
+        row["why"] = why_no_box(error) if isinstance(error, ModelError) else str(error)
+    return row
 
 
-def _draw_part(inner: System, file: str) -> Plain:
-    box_name, whole = free_name(name_of_file(file), set(RESERVED)), System("model")
+def _draw_part(row: LibraryPart, inner: System) -> None:
+    box_name, whole = free_name(name_of_file(row["file"]), set(RESERVED)), System("model")
     whole.add(box_name, inner)
-    sketch = Sketcher(whole, boxes=[BoxEntry(box_name, file)]).draw()
+    sketch = Sketcher(whole, boxes=[BoxEntry(box_name, row["file"])]).draw()
     box = next((each for each in sketch["boxes"] if each["name"] == box_name), None)
     if box is None:
         raise ModelError("there is nothing in it that could be drawn: no body, no part, no signal")
-    symbol = Box(box_name, "part", "subsystem", SYMBOL, box_name, "")
-    ports = [{key: port[key] for key in ("name", "kind", "domain", "out")} for port in box["ports"]]
-    return {"ports": ports, "size": box["size"], "symbol": circuit_symbols.draw(symbol), "parameters": [
+    symbol = DrawnBox(box_name, "part", "subsystem", SYMBOL, box_name, "")
+    row["ports"] = [
+        {"name": x["name"], "kind": x["kind"], "domain": x["domain"], "out": x["out"]} for x in box["ports"]
+    ]
+    row["size"], row["symbol"] = box["size"], circuit_symbols.draw(symbol)
+    row["parameters"] = [
         {"name": each.name, "value": _value(inner, each.name), "words": each.note} for each in inner.parameters.values()
-    ]}  # fmt: skip
+    ]
 
 
 def _value(system: System, name: str) -> str:
@@ -294,6 +334,12 @@ def count_words(system: System) -> str:
     return f"{', '.join(said)}." if said else ""
 
 
+class SavedPart(GestureAnswer):
+    """A change that made a file of the library."""
+
+    part: str
+
+
 POLL_SECONDS = 0.7  # between two looks at the folders
 LONGEST_NOTE = 400
 
@@ -311,48 +357,52 @@ class LibraryAnswers:
         self.desk = desk
         self._shelf, self._lock = LibraryShelf(), threading.Lock()
         self._stamp: Stamp = ()
-        self._told: Plain = {}
-        self._end = threading.Event()
-        self._thread: threading.Thread | None = None
+        self._told: Library | None = None
+        self._watch: Watch | None = None
 
     # -- what there is -----------------------------------------------------------------------------
-    def shelf(self, job: Job) -> Answer:
+    @request("library", lane="library")
+    def shelf(self) -> Library:
         """All parts of the library; from then on pages are told of changes."""
         with self._lock:
-            if self._thread is None and not self._end.is_set():
-                self._thread = threading.Thread(target=self._watch, name="kinode library", daemon=True)
-                self._thread.start()
+            if self._watch is None:
+                self._watch = Watch(self._find_stamp, self.look_now, POLL_SECONDS).start()
             return self._look()
 
     def look_now(self) -> None:
         """Tell the pages what there is, if that is new."""
         with self._lock:
             before = self._told
-            if self._look() != before:
-                self.desk.session.push({"kind": "library", **self._told})
+            if (now := self._look()) != before:
+                self.desk.session.push({"kind": "library", **now})
 
-    def _look(self) -> Plain:
+    def _look(self) -> Library:
         place = self.desk.document.file.place
         self._stamp = listing_stamp(place)
         where = os.path.relpath(library_folder(place), place.parent)
         self._told = {"parts": self._shelf.parts(place), "folder": LIBRARY if where == "." else where}
         return self._told
 
-    def _watch(self) -> None:
-        while not self._end.wait(POLL_SECONDS):
-            if self.desk.session.clients and listing_stamp(self.desk.document.file.place) != self._stamp:
-                self.look_now()
+    def _find_stamp(self) -> Stamp:
+        """The state of the folders; while no page is there nobody looks."""
+        return listing_stamp(self.desk.document.file.place) if self.desk.session.clients else self._stamp
 
     def close(self) -> None:
         """Look no longer."""
-        self._end.set()
+        if self._watch is not None:
+            self._watch.close()
 
     # -- a box becomes a file ----------------------------------------------------------------------
-    def save(self, job: Job) -> Answer:
-        """Write a subsystem as a file of the library, and let the model read it from there."""
-        fields, desk = job.fields, self.desk
-        version = desk.version(job)
-        names, wanted = _read_names(fields), _read_name(fields)
+    @request("library_save", lane="document", changes=True)
+    def save(
+        self, job: Job, names: list[str], name: str, words: str = "", box: Box = (), at: Point | None = None,
+        overwrite: bool = False,
+    ) -> SavedPart | FileExists:  # fmt: skip
+        """Write a subsystem, or what ``names`` has, as a file of the library, and let the model read it from there."""
+        desk, wanted = self.desk, _check_name(name)
+        version, names = desk.version(box), list(dict.fromkeys(names))
+        if not all(names) or not names:
+            raise ArgumentError("names: the parts that are to be saved are expected")
         file = desk.document.file
         if file.path is None and file.place.parent.absolute() != desk.folder.absolute():
             raise ArgumentError("save the model first: its library lies beside its file")
@@ -360,13 +410,13 @@ class LibraryAnswers:
         base = folder.parent if folder != version.place.parent else folder
         try:
             inside = folder.relative_to(base).as_posix()
-            target = find_target(base, f"{inside}/{wanted}", None, fields.get("overwrite") is True)
+            target = find_target(base, f"{inside}/{wanted}", None, overwrite)
         except FileThere as there:
-            return {"exists": there.name, **desk.document.state()}
+            return {"exists": there.name}
         if target == version.place:
             raise ArgumentError(f"{target.name} is the model that is open: choose another name")
         shown = target.relative_to(version.place.parent).as_posix()
-        gesture, text = self._plan(version, names, target, shown, fields)
+        gesture, text = self._plan(version, names, target, shown, words, at)
         view = (
             version.view.inside(box_prefix((*version.box, names[0]))) if len(names) == 1 else _view_of(version, names)
         )
@@ -384,22 +434,21 @@ class LibraryAnswers:
         return {**answer, "part": shown}
 
     def _plan(
-        self, version: ModelVersion, names: list[str], target: Path, shown: str, fields: Mapping[str, Any]
+        self, version: ModelVersion, names: list[str], target: Path, shown: str, words: str, at: Point | None
     ) -> tuple[Plain, str]:  # fmt: skip
         """The gesture that makes the box a reference, and the text of its file."""
         text, steps, name = version.text, [], names[0]
         places = ModelDraft(text, version.place, box=version.box).places
         if len(names) > 1 or places.section_of(name) != "systems":
             enclosing: Plain = {"do": "enclose", "names": names, "name": name_of_file(target.name)}
-            if fields.get("at") is not None:
-                enclosing["at"] = fields["at"]
+            if at is not None:
+                enclosing["at"] = at
             plan = plan_gesture(text, _inside(version, enclosing), version.place)
             text = apply_edits(text, plan.edits)
             name = plan.made[0].rpartition(".")[2]
             steps.append(enclosing)
         draft = ModelDraft(text, version.place, box=version.box)
-        words = fields.get("words") or ""
-        if not isinstance(words, str) or len(words) > LONGEST_NOTE:
+        if len(words) > LONGEST_NOTE:
             raise ArgumentError(f"words: at most {LONGEST_NOTE} letters about the part are expected")
         written = write_box_file(draft, name, target, words)
         check_box_file(written, target, version.place)
@@ -433,26 +482,10 @@ def _view_of(version: ModelVersion, names: list[str]) -> ModelView:
     return ModelView({name: inside.places[name] for name in names if name in inside.places})
 
 
-def _read_names(fields: Mapping[str, Any]) -> list[str]:
-    names = fields.get("names")
-    if not isinstance(names, list) or not names or not all(isinstance(name, str) and name for name in names):
-        raise ArgumentError("names: the parts that are to be saved are expected")
-    return list(dict.fromkeys(names))
-
-
-def _read_name(fields: Mapping[str, Any]) -> str:
-    name = fields.get("name")
-    if not isinstance(name, str) or not name.strip():
-        raise ArgumentError(f"name: the name of a file is expected, not {name!r:.40}")
+def _check_name(name: str) -> str:
     name = name.strip()
+    if not name:
+        raise ArgumentError("name: the name of a file is expected")
     if "/" in name or "\\" in name:
         raise ArgumentError(f"name: {name!r:.60} is to be a file in the library, without folders")
     return name
-
-
-def add_library_answers(desk: StudioDesk, changing_lane: str) -> LibraryAnswers:
-    """Let a desk answer about its library; what changes the text waits in the lane of its changes."""
-    answers = LibraryAnswers(desk)
-    desk.session.handle("library", answers.shelf, lane="library")
-    desk.session.handle("library_save", answers.save, changes=True, lane=changing_lane)
-    return answers

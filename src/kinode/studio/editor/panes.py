@@ -1,34 +1,9 @@
 """What the studio answers besides drawing and runs: comparisons, equations, explanations, reports, other forms.
 
-==================  ===================================  ========================================================
-kind                fields                               answer
-==================  ===================================  ========================================================
-pane_about                                               size (bodies, freedoms, parts, large, words), forms of
-                                                         equations, joints, frames, exports, symbols
-pane_verification                                        as the push ``verification`` (`VerifyWatch`)
-pane_verify                                              compares derivations now; the push tells of it
-pane_equations      formulation, shape, reactions,       as the task ``equations`` (worker_tasks.py)
-                    frame, basis, mode, numbers
-pane_explain                                             as the task ``explain``
-pane_export         kind                                 text, name of the file
-pane_report         verify, explain                      path of the page
-pane_stop           pane                                 ends the request of that kind that is under way
-==================  ===================================  ========================================================
-
 All are about the text as it stands, saved or not, and change nothing.  Long ones are done by processes of their own;
 how far they are is pushed to the page that asked, ``pane_progress``.  After each change, when the text is whole and
 quiet for a moment, derivations are compared in the background; a newer text ends the work at once.  All pages are told
-how that stands as part of the one record (`Standing`), and what was found by ``verification``, with ``state``:
-
-========== =================================================================================
-waiting    the text was changed; it is compared when it is quiet
-running    derivations are compared; ``share`` says how far that is
-agrees     all do
-differs    some do not: ``failures``
-none       nothing can be compared: ``words`` has the reason
-unfinished the model is not whole
-asleep     it is compared when that is asked for
-========== =================================================================================
+how that stands as part of the one record (`Standing`), and what was found by ``verification``.
 
 Symbols of printed equations carry names as their indices: of components (``q_elbow``, ``F_arm.1``, ``lam_pin, 2``), of
 nodes, or they are parameters, inputs and signals, which belong to all that read them.  A word belongs to the longest
@@ -38,9 +13,8 @@ name that it begins with, so that a page can light up its part.
 from __future__ import annotations
 
 import threading
-import time
 from collections.abc import Callable, Mapping
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal, NotRequired, TypedDict, cast
 
 from kinode.errors import ArgumentError, Error, ModelError, counted
 from kinode.exporters.export import EXPORTS, file_name, find_export
@@ -48,12 +22,84 @@ from kinode.formulations.formulation_table import FORMULATIONS
 from kinode.model.base.fields import Component
 from kinode.model.system import System
 from kinode.structure.topology import find_topology
-from kinode.studio.editor.checked_model import CheckedVersion
-from kinode.studio.editor.worker import DerivationProcess, Plain, StoppedError
-from kinode.studio.server.session import Answer, Client, Job, NewestWork
+from kinode.studio.editor.checked_model import CheckedVersion, ProofStanding, VerifyState
+from kinode.studio.editor.study_form import Plain
+from kinode.studio.editor.worker_tasks import ExplainedModel, VerifiedRow, WrittenEquations
+from kinode.studio.server.messages import request
+from kinode.studio.server.session import Client, GoesOn, Job, Lane
+from kinode.studio.server.worker import DerivationProcess, StoppedError
 
 if TYPE_CHECKING:
     from kinode.studio.editor.studio_desk import StudioDesk
+
+
+class Verification(TypedDict):
+    """What the comparison of derivations found in a version."""
+
+    state: VerifyState
+    version: int
+    words: str
+    rows: list[VerifiedRow]
+    share: NotRequired[float]  # how far it is
+    failures: NotRequired[list[str]]
+    skipped: NotRequired[list[tuple[str, str]]]  # names, and why
+    seconds: NotRequired[float]
+
+
+class PaneProgress(TypedDict):
+    """How far the request of a pane is."""
+
+    pane: str
+    share: float
+    words: str
+
+
+class ModelSize(TypedDict):
+    """How large a model is; equations of a large one wait until they are asked for."""
+
+    bodies: int
+    freedoms: int
+    parts: int
+    words: str
+    large: bool
+
+
+FormulationChoice = dict[Literal["name", "words", "reason"], str]
+"""A form of equations, and why it does not apply; empty where it does."""
+
+
+ExportChoice = dict[Literal["kind", "words", "suffix"], str]
+"""Another form of the model, as text."""
+
+
+class ModelDescription(TypedDict):
+    """What can be asked of a model."""
+
+    size: ModelSize
+    formulations: list[FormulationChoice]
+    shapes: list[str]
+    joints: list[str]
+    frames: list[str]
+    exports: list[ExportChoice]
+    owners: dict[str, list[str]]  # the parts that a word of a symbol belongs to
+
+
+class ModelAbout(ModelDescription):
+    """What can be asked of a version."""
+
+    version: int
+
+
+class Equations(WrittenEquations):
+    """The equations of a version."""
+
+    version: int
+
+
+class Explanation(ExplainedModel):
+    """The derivation of a version, step by step."""
+
+    version: int
 
 
 MOST_READERS = 12  # of a parameter; one that more read lights up nothing in particular
@@ -99,10 +145,8 @@ def _nodes(system: System) -> dict[str, list[str]]:
 
 
 QUIET = 1.5  # s without a change
-LOOK = 0.05  # s between looks at whether there was one
 UNDER_WAY = ("waiting", "running", "asleep")
 ASLEEP = "derivations are compared when you ask for it"
-STANDING = ("state", "words", "share", "seconds")  # what the record of how the model stands has of it
 STOPPED = "the comparison was stopped"
 EMPTY = "there is nothing to derive yet"
 
@@ -124,20 +168,20 @@ class VerifyWatch:
 
     def __init__(
         self, push: Callable[[Mapping[str, Any]], None], automatic: bool = True, quiet: float = QUIET,
-        stand: Callable[[CheckedVersion, Plain], None] = lambda *_: None,
+        stand: Callable[[CheckedVersion, ProofStanding], None] = lambda *_: None,
     ) -> None:  # fmt: skip
         self._push, self._automatic, self._quiet, self._stand = push, automatic, quiet, stand
         self._stopped: CheckedVersion | None = None
         self._process = DerivationProcess()
         self._lock = threading.Lock()
         self._newest: CheckedVersion | None = None
-        self._done: tuple[CheckedVersion, Plain] | None = None
+        self._done: tuple[CheckedVersion, Any] | None = None
         self._ended = False
-        self._now: Plain = {"state": "waiting", "version": -1, "words": "", "rows": []}
-        self._work: NewestWork[CheckedVersion] = NewestWork("kinode verify", self._compare)
+        self._now: Verification = {"state": "waiting", "version": -1, "words": "", "rows": []}
+        self._work = Lane(self._compare)
 
     @property
-    def now(self) -> Plain:
+    def now(self) -> Verification:
         """How it stands."""
         return self._now
 
@@ -156,7 +200,7 @@ class VerifyWatch:
             self._tell(found, **done[1])
         elif self._automatic:
             self._tell(found, "waiting")
-            self._work.ask(found)
+            self._work.ask(found, self._quiet)
         else:
             self._tell(found, "asleep", ASLEEP)
 
@@ -191,13 +235,7 @@ class VerifyWatch:
             return False
         return self._stopped is None or self._stopped.checked is not found.checked
 
-    def _compare(self, found: CheckedVersion, _: Callable[..., bool]) -> None:
-        quiet = time.monotonic() + (self._quiet if self._now["state"] == "waiting" else 0.0)
-        while time.monotonic() < quiet:
-            if not self._is_newest(found):
-                self._tell(found, "asleep", STOPPED)
-                return
-            time.sleep(LOOK)
+    def _compare(self, found: CheckedVersion, _: GoesOn) -> None:
         self._tell(found, "running", share=0.0)
 
         def tell(share: float, words: str) -> None:
@@ -205,7 +243,7 @@ class VerifyWatch:
 
         try:
             goes_on = lambda: self._is_newest(found)  # noqa: E731
-            answer = self._process.ask("verify", found.of.text, found.of.place, goes_on=goes_on, tell=tell)
+            answer: Any = self._process.ask("verify", found.of.text, found.of.place, goes_on=goes_on, tell=tell)
         except StoppedError:
             self._tell(found, "asleep", STOPPED)
             return
@@ -216,13 +254,19 @@ class VerifyWatch:
                 self._done = found, answer
         self._tell(found, **answer)
 
-    def _tell(self, found: CheckedVersion, state: str, words: str = "", **more: Any) -> None:
+    def _tell(self, found: CheckedVersion, state: VerifyState, words: str = "", **more: Any) -> None:
         with self._lock:
             if self._newest is None or self._newest.checked is not found.checked:
                 return
             version = self._newest.of.version
-            self._now = now = {"rows": [], **more, "state": state, "words": words, "version": version}
-        self._stand(found, {name: value for name, value in now.items() if name in STANDING})
+            told: Any = {"rows": [], **more, "state": state, "words": words, "version": version}
+            self._now = now = cast(Verification, told)
+        proof: ProofStanding = {"state": state, "words": words}
+        if "share" in now:
+            proof["share"] = now["share"]
+        if "seconds" in now:
+            proof["seconds"] = now["seconds"]
+        self._stand(found, proof)
         if state not in ("waiting", "running"):
             self._push({"kind": "verification", **now})
 
@@ -230,7 +274,6 @@ class VerifyWatch:
 Put = Callable[[str, str], None]
 MOST_REPORTS = 4  # pages of reports that stay
 LARGE_FREEDOMS, LARGE_BODIES, LARGE_PARTS = 6, 8, 30  # beyond which equations wait until they are asked for
-TASKS = {"pane_equations": "equations", "pane_explain": "explain", "pane_export": "script", "pane_report": "report"}
 WORDS = {
     "lagrange": "energies differentiated; for reading",
     "recursive": "joint coordinates, articulated bodies",
@@ -266,13 +309,7 @@ class PaneAnswers:
         )
         desk.checker.listeners.append(self.verifying.checked)
         self.verifying.checked(desk.checked())
-        session = desk.session
-        session.handle("pane_about", self.about)
-        session.handle("pane_verification", self.verification)
-        session.handle("pane_verify", self.verify)
-        session.handle("pane_stop", self.stop, lane="pane_stop")
-        for kind in TASKS:
-            session.handle(kind, self.derive)
+        desk.session.add(self)
 
     def close(self) -> None:
         """End all processes."""
@@ -280,71 +317,93 @@ class PaneAnswers:
             each.close()
 
     # -- answers -----------------------------------------------------------------------------------
-    def about(self, job: Job) -> Answer:
+    @request("pane_about")
+    def about(self) -> ModelAbout:
         """What can be asked of the model as it stands."""
         found = self._desk.checked()
         return {**describe_model(found.system, found.checked.complete), "version": found.of.version}
 
-    def verification(self, job: Job) -> Answer:
+    @request("pane_verification")
+    def verification(self) -> Verification:
         """How the comparison stands."""
         return self.verifying.now
 
-    def verify(self, job: Job) -> Answer:
-        """Compare derivations now."""
+    @request("pane_verify")
+    def verify(self) -> Verification:
+        """Compare derivations now; the push tells of it."""
         self.verifying.compare_now(self._desk.checked())
         return self.verifying.now
 
-    def stop(self, job: Job) -> Answer:
-        """End what is under way for a page."""
-        if job.fields.get("pane") == "pane_verify":
+    @request("pane_stop", lane="pane_stop")
+    def stop(self, job: Job, pane: str) -> dict[Literal["stopped"], bool]:
+        """End the request of a kind that is under way for a page."""
+        if pane == "pane_verify":
             self.verifying.stop()
             return {"stopped": True}
         with self._lock:
-            running = self._running.get((job.client, str(job.fields.get("pane"))))
+            running = self._running.get((job.client, pane))
         if running is not None:
             running.stop()
         return {"stopped": running is not None}
 
-    def derive(self, job: Job) -> Answer:
+    @request("pane_equations")
+    def equations(
+        self, job: Job, formulation: str = "", shape: str = "auto", frame: str = "", reactions: list[str] | None = None,
+        basis: str = "body", mode: str = "dynamic", numbers: bool = True,
+    ) -> Equations:  # fmt: skip
+        """The equations of motion in any formulation and shape; of a circuit in a basis and a mode, with numbers."""
+        fields: Plain = {"formulation": formulation, "shape": shape, "frame": frame, "reactions": reactions or []}
+        fields |= {"basis": basis, "mode": mode, "numbers": numbers}
+        return cast(Equations, self._derive(job, "equations", fields))
+
+    @request("pane_explain")
+    def explain(self, job: Job) -> Explanation:
+        """The derivation step by step, and the scheme."""
+        return cast(Explanation, self._derive(job, "explain", {}))
+
+    @request("pane_export")
+    def export(self, job: Job, format: str) -> dict[Literal["text", "name"], str]:
+        """The model in another form: its text, and the name of its file."""
+        find_export(format)
+        made = self._derive(job, "script", {"format": format})
+        return {"text": made["text"], "name": f"{self._name}{made['suffix']}"}
+
+    @request("pane_report")
+    def report(self, job: Job, verify: bool = True, explain: bool = False) -> dict[Literal["path", "name"], str]:
+        """The report of a run of the model as it stands: the path of its page."""
+        if self._put is None:
+            raise ArgumentError("reports need a server that shows them")
+        made = self._derive(job, "report", {"verify": verify, "explain": explain})
+        path = f"/report_{self._reports % MOST_REPORTS + 1}.html"
+        self._reports += 1
+        self._put(path, made["html"])
+        return {"path": path, "name": f"{self._name}.html"}
+
+    def _derive(self, job: Job, task: str, fields: Plain) -> Plain:
         """What a task makes of the model."""
         kind, version = job.kind, self._desk.version()
-        if kind == "pane_export":
-            find_export(job.fields.get("kind_of_file"))
-        if kind == "pane_report" and self._put is None:
-            raise ArgumentError("reports need a server that shows them")
         self._refuse_unfinished()
 
         def tell(share: float, words: str) -> None:
             job.client.push({"kind": "pane_progress", "pane": kind, "share": share, "words": words})
 
-        fields = {name: value for name, value in job.fields.items() if name not in ("seq", "kind")}
-        fields |= {"kind": fields.pop("kind_of_file")} if "kind_of_file" in fields else {}
-        process = self._reporting if kind == "pane_report" else self._deriving
+        process = self._reporting if task == "report" else self._deriving
         with self._lock:
             self._running[job.client, kind] = job
         try:
-            answer = process.ask(TASKS[kind], version.text, version.place, fields, job.goes_on, tell)
+            answer = process.ask(task, version.text, version.place, fields, job.goes_on, tell)
         except StoppedError:
             job.stop()
-            return {}
+            raise
         finally:
             with self._lock:
                 if self._running.get((job.client, kind)) is job:
                     del self._running[job.client, kind]
-        return {**self._finished(kind, answer), "version": version.version}
+        return {**answer, "version": version.version}
 
-    def _finished(self, kind: str, answer: Plain) -> Plain:
-        """What the page is told of an answer."""
-        name = file_name(self._desk.checked().system.name)
-        if kind == "pane_export":
-            return {"text": answer["text"], "name": f"{name}{answer['suffix']}"}
-        if kind == "pane_report":
-            assert self._put is not None
-            path = f"/report_{self._reports % MOST_REPORTS + 1}.html"
-            self._reports += 1
-            self._put(path, answer["html"])
-            return {"path": path, "name": f"{name}.html"}
-        return answer
+    @property
+    def _name(self) -> str:
+        return file_name(self._desk.checked().system.name)
 
     def _refuse_unfinished(self) -> None:
         checked = self._desk.checked().checked
@@ -354,13 +413,8 @@ class PaneAnswers:
             raise ModelError(message, component=problem.component or None, field=problem.field or None)
 
 
-def add_pane_answers(desk: StudioDesk, put: Put | None = None, verify: bool = True) -> PaneAnswers:
-    """Let a studio answer its panes; what comes back is to be closed with it."""
-    return PaneAnswers(desk, put, verify)
-
-
 # -- what can be asked -----------------------------------------------------------------------------
-def describe_model(system: System, whole: bool) -> Plain:
+def describe_model(system: System, whole: bool) -> ModelDescription:
     """Size, forms of equations that apply, joints and frames, other forms, and what symbols belong to."""
     from kinode.symbolic.equations import SHAPES
 
@@ -382,7 +436,7 @@ def describe_model(system: System, whole: bool) -> Plain:
     }  # fmt: skip
 
 
-def list_formulations(system: System) -> list[dict[str, str]]:
+def list_formulations(system: System) -> list[FormulationChoice]:
     """The formulations that equations can be written by, each with why it does not apply, or nothing."""
     from kinode.symbolic.equations import CIRCUIT, WRITTEN
 
@@ -393,6 +447,5 @@ def list_formulations(system: System) -> list[dict[str, str]]:
             reasons = dict.fromkeys(reasons, "nothing moves by itself")
     except Error as error:
         reasons = dict.fromkeys(WRITTEN, str(error))
-    return [{"name": name, "words": WORDS.get(name, ""), "reason": reason} for name, reason in reasons.items()] + [
-        {"name": CIRCUIT, "words": WORDS[CIRCUIT], "reason": ""}
-    ]
+    reasons[CIRCUIT] = ""
+    return [{"name": name, "words": WORDS.get(name, ""), "reason": reason} for name, reason in reasons.items()]

@@ -6,13 +6,14 @@ Parts that have a position keep it; the others stand where the automatic layout 
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Mapping, Sequence
+from typing import Annotated, Literal, TypedDict
 
 from kinode.model.base.fields import Component
 from kinode.model.circuit_topology import ENERGY, INFORMATION, VECTOR
 from kinode.model.network.part import Part
 from kinode.model.system import System
 from kinode.studio.editor.drawn_circuit import BoxEntry, BrokenPart, DrawnCircuit, is_connected
-from kinode.studio.editor.kinds import Plain, port_domain
+from kinode.studio.editor.kinds import port_domain
 from kinode.views.diagram import circuit_symbols
 from kinode.views.diagram.box_geometry import Sides, words_at
 from kinode.views.diagram.circuit_graph import GRID, Box, Connection, Port
@@ -24,6 +25,84 @@ WIDTH = 1200.0  # of a row of the automatic layout
 GAP = 20.0  # between a part that is put aside and those that stay
 MARGIN = 40.0
 Places = Mapping[str, Sequence[float]]
+
+
+At = Annotated[list[float], 2]
+"""A point in the drawing; the middle of what has a size."""
+LinkKind = Annotated[str, Literal["vector", "energy", "information"]]
+
+
+class PortPlace(TypedDict):
+    """A port of a component."""
+
+    component: str
+    port: str
+
+
+class SketchPort(TypedDict):
+    """A port as it is drawn."""
+
+    name: str
+    kind: LinkKind
+    domain: str
+    side: Annotated[str, Literal["left", "right", "top", "bottom"]]
+    at: At
+    offset: float
+    reference: str  # what it is connected to: world, gnd; else empty
+    out: bool
+    open: bool  # nothing is connected
+    field: list[str]  # of the model file
+    edge: str  # of a subsystem that is open: what the port is connected to outside
+
+
+class InsideBox(TypedDict):
+    """What a closed box holds: the file that it is from, empty if it is written out, and how many components."""
+
+    file: str
+    count: int
+
+
+class SketchBox(TypedDict):
+    """A part as it is drawn."""
+
+    name: str
+    owner: str
+    role: str
+    kind: str
+    label: str
+    value: str
+    at: At
+    size: At
+    svg: str  # around the middle
+    pinned: bool
+    broken: str | None
+    spine: bool  # the router keeps a channel beside it
+    upright: bool
+    inside: InsideBox | None
+    ports: list[SketchPort]
+
+
+class SketchLink(TypedDict):
+    """A link; without lines the page finds them."""
+
+    name: str
+    kind: LinkKind
+    domain: str
+    label: str
+    edge: str  # of a subsystem that is open: what the node is connected to outside
+    ends: list[PortPlace]
+    path: list[list[At]] | None
+    dots: list[At]
+    waypoints: list[At]
+
+
+class Sketch(TypedDict):
+    """The drawing of a model."""
+
+    version: int
+    extent: list[float]
+    boxes: list[SketchBox]
+    links: list[SketchLink]
 
 
 class Sketcher:
@@ -69,7 +148,7 @@ class Sketcher:
             if self._place():
                 Sides(self.circuit, layout.spine, layout.carrier).find()
 
-    def draw(self, version: int = 0, routed: bool = False) -> Plain:
+    def draw(self, version: int = 0, routed: bool = False) -> Sketch:
         """The sketch; with ``routed`` the lines of links are found too, which else the page does."""
         if routed and self.circuit.boxes:
             for link in self.circuit.links.values():
@@ -132,7 +211,7 @@ class Sketcher:
         return [left, top, right - left, bottom - top]
 
     # -- plain data --------------------------------------------------------------------------------
-    def _box(self, box: Box, joined: set[tuple[str, str]]) -> Plain:
+    def _box(self, box: Box, joined: set[tuple[str, str]]) -> SketchBox:
         broken = self.drawn.broken.get(box.name)
         return {
             "name": box.name,
@@ -152,12 +231,11 @@ class Sketcher:
             "ports": [self._port(box, port, (box.name, port.name) in joined) for port in box.ports.values()],
         }
 
-    def _inside(self, box: Box) -> Plain | None:
-        """What a closed box holds: the file that it is from, empty if it is written out, and how many components."""
+    def _inside(self, box: Box) -> InsideBox | None:
         closed = self.drawn.closed.get(box.name)
         return None if closed is None else {"file": closed.entry.file, "count": len(closed.hidden)}
 
-    def _port(self, box: Box, port: Port, joined: bool) -> Plain:
+    def _port(self, box: Box, port: Port, joined: bool) -> SketchPort:
         model = self.drawn.model_of(box)
         field = self.drawn.field_of(box, port)
         return {
@@ -199,7 +277,7 @@ class Sketcher:
             return "gnd" if port.reference == "ground" else "world"
         return domains[0].reference
 
-    def _link(self, link: Connection, routed: bool) -> Plain:
+    def _link(self, link: Connection, routed: bool) -> SketchLink:
         box, port = link.ends[0]
         return {
             "name": link.name,

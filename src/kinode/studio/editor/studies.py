@@ -1,20 +1,5 @@
 """What the studio answers about studies: many runs of the model as it stands, in a process of their own.
 
-=============  ==========  ====================================================================================
-kind           fields      answer
-=============  ==========  ====================================================================================
-study_about                names that can vary, with ranges; quantities, reductions, what is kept at first; why
-                           there can be no study yet
-study_check    form        errors by field; runs, and the seconds that they may take (None while a study runs)
-study_run      form        id of the study that was begun; errors by field if it was not
-study_stop     id          ends it; what is done stays
-study_list                 studies: one line for each
-study_open     id          all of a study as a packet: axes, what is kept, form, command, call; status, results
-study_drop     id          forgets a study
-study_csv      id          text, name of the file
-study_take     id, run     as a gesture: the values of a run, written into the model
-=============  ==========  ====================================================================================
-
 Pushed to all pages are ``study_state`` (how far a study is; whether its model is older than the text) and, as a packet,
 ``study_chunk``: runs that were made, from ``first`` on.  One study runs at a time.  A `StudyRecord` has its form, the
 model it is of, and the runs that are made.  Studies stay as long as the server lives.
@@ -24,7 +9,7 @@ from __future__ import annotations
 
 import threading
 import time
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Literal, NotRequired, TypedDict, cast
 
 import numpy as np
 
@@ -34,9 +19,16 @@ from kinode.errors import ArgumentError, Error, ModelError
 from kinode.exporters.export import file_name
 from kinode.expressions.units import parse_unit
 from kinode.studies.worker import NOT_RUN
+from kinode.studio.document.model_document import GestureAnswer
 from kinode.studio.editor.checked_model import CheckedVersion
 from kinode.studio.editor.study_form import (
     START,
+    FieldError,
+    Plain,
+    RawForm,
+    ShownUnit,
+    StudyChoices,
+    StudyDescription,
     StudyForm,
     describe_choices,
     list_names,
@@ -45,16 +37,81 @@ from kinode.studio.editor.study_form import (
     write_call,
     write_command,
 )
-from kinode.studio.editor.worker import DerivationProcess, Plain, StoppedError
+from kinode.studio.editor.worker_tasks import StudyCheck
 from kinode.studio.live.page_data import start_values
-from kinode.studio.server.session import Answer, Job
+from kinode.studio.server.messages import Arrays, request
+from kinode.studio.server.session import Job
+from kinode.studio.server.worker import DerivationProcess, StoppedError
 
 if TYPE_CHECKING:
     from kinode.studies.study import Study
     from kinode.studio.editor.studio_desk import StudioDesk
 
 
-RUNNING, DONE, STOPPED, FAILED = "running", "done", "stopped", "failed"
+StudyState = Literal["running", "done", "stopped", "failed"]
+
+
+class StudyProgress(TypedDict):
+    """How far a study is."""
+
+    id: int
+    state: StudyState
+    words: str
+    runs: int
+    done: int
+    reached: int  # runs of the chunk under way too
+    seconds: float
+    rate: float  # runs per second
+    left: float | None  # s
+    older: bool  # whether its model is older than the text
+
+
+class StudySummary(StudyProgress):
+    """A study in one line."""
+
+    title: str
+
+
+class StudyDropped(TypedDict):
+    """A study that is forgotten."""
+
+    id: int
+    state: Literal["dropped"]
+
+
+class StudyChunk(TypedDict):
+    """Runs that were made, from the first of them on; arrays have their status and results."""
+
+    id: int
+    first: int
+    messages: dict[str, str]
+
+
+class StudyHeader(StudySummary, StudyDescription):
+    """All of a study but its results."""
+
+    form: RawForm
+    messages: dict[str, str]  # by run
+    command: str
+    python: str
+
+
+class StudyRefused(TypedDict):
+    """Why there can be no study yet."""
+
+    why: str
+    version: int
+
+
+class StudyAbout(StudyRefused, StudyChoices):
+    """What a study of a version can vary and keep."""
+
+
+class StudyBegun(TypedDict):
+    """The study that was begun, or what is wrong with its form."""
+
+    id: NotRequired[int]
+    errors: list[FieldError]
 
 
 class StudyRecord:
@@ -73,20 +130,20 @@ class StudyRecord:
         What the model is called.
     """
 
-    def __init__(self, number: int, form: StudyForm, raw: Any, found: CheckedVersion, file: str) -> None:
+    def __init__(self, number: int, form: StudyForm, raw: RawForm, found: CheckedVersion, file: str) -> None:
         self.number, self.form, self.raw, self.found, self.file = number, form, raw, found, file
-        self.state, self.words, self.older = RUNNING, "", False
-        self.description: Plain = {"dims": [], "axes": [], "kept": [], "runs": form.runs, "until": None}
+        self.state: StudyState = "running"
+        self.words, self.older = "", False
+        self.description: StudyDescription = {"dims": [], "axes": [], "kept": [], "runs": form.runs, "until": None}
         self.results: dict[str, Array] = {}
         self.status = np.zeros(form.runs, dtype=np.int32)
         self.messages: dict[int, str] = {}
-        self.when = time.time()
         self.seconds = 0.0
         self._began = time.perf_counter()
         self._share = 0.0
 
     # -- what comes in -----------------------------------------------------------------------------
-    def describe(self, description: Plain) -> None:
+    def describe(self, description: StudyDescription) -> None:
         """What its runs have."""
         units = {axis.name: axis.unit for axis in self.form.axes}
         for axis in description["axes"]:
@@ -109,7 +166,7 @@ class StudyRecord:
         """How far it is, runs of the chunk under way too."""
         self._share = share
 
-    def end(self, state: str, words: str = "") -> None:
+    def end(self, state: StudyState, words: str = "") -> None:
         """It is over."""
         self.state, self.words = state, words
         self.seconds = time.perf_counter() - self._began
@@ -120,27 +177,28 @@ class StudyRecord:
         """Runs whose results are here."""
         return int((self.status != NOT_RUN).sum())
 
-    def progress(self) -> Plain:
+    def progress(self) -> StudyProgress:
         """How far it is, in runs, runs per second and seconds left."""
         runs = self.form.runs
-        reached = max(self.done, round(self._share * runs)) if self.state == RUNNING else self.done
-        seconds = time.perf_counter() - self._began if self.state == RUNNING else self.seconds
+        reached = max(self.done, round(self._share * runs)) if self.state == "running" else self.done
+        seconds = time.perf_counter() - self._began if self.state == "running" else self.seconds
         rate = reached / seconds if seconds > 0.0 else 0.0
         return {
             "id": self.number, "state": self.state, "words": self.words, "runs": runs, "done": self.done,
             "reached": reached, "seconds": seconds, "rate": rate, "older": self.older,
-            "left": (runs - reached) / rate if rate > 0.0 and self.state == RUNNING else None,
+            "left": (runs - reached) / rate if rate > 0.0 and self.state == "running" else None,
         }  # fmt: skip
 
-    def summary(self) -> Plain:
+    def summary(self) -> StudySummary:
         """One line of the list of studies."""
         over = ", ".join(axis.name for axis in self.form.axes)
-        return {**self.progress(), "title": f"{over}: {self.form.runs} runs", "when": self.when, "file": self.file}
+        return {**self.progress(), "title": f"{over}: {self.form.runs} runs"}
 
-    def packet(self) -> tuple[Plain, dict[str, Array]]:
+    def packet(self) -> tuple[StudyHeader, dict[str, Array]]:
         """All of it."""
-        header = {
-            **self.summary(), **self.description, "form": self.raw, "messages": self.messages,
+        header: StudyHeader = {
+            **self.summary(), **self.description, "form": self.raw,
+            "messages": {str(run): text for run, text in self.messages.items()},
             "command": write_command(self.form, self.file), "python": write_call(self.form, self.file),
         }  # fmt: skip
         rows = np.array(list(self.results.values())).reshape(len(self.results), self.form.runs)
@@ -165,13 +223,11 @@ class StudyRecord:
         return Study(data, [each["text"] for each in told["kept"]], [axis["title"] for axis in told["axes"]])
 
 
-def _shown(unit: str) -> Plain:
-    """A unit as pages use it: the number that is shown is that in SI through the factor."""
+def _shown(unit: str) -> ShownUnit:
     return {"unit": unit, "factor": parse_unit(unit).factor if unit else 1.0}
 
 
 MOST_STUDIES = 12  # that stay
-LANE = "studies"
 
 
 class StudyAnswers:
@@ -181,11 +237,9 @@ class StudyAnswers:
     ----------
     desk : StudioDesk
         Whose document is studied.
-    changing_lane : str
-        In which changes of the text wait.
     """
 
-    def __init__(self, desk: StudioDesk, changing_lane: str) -> None:
+    def __init__(self, desk: StudioDesk) -> None:
         self._desk = desk
         self._lock = threading.RLock()
         self._process = DerivationProcess()
@@ -195,14 +249,6 @@ class StudyAnswers:
         self._thread: threading.Thread | None = None
         self._count = 0
         desk.checker.listeners.append(self._checked)
-        handle = desk.session.handle
-        handle("study_check", self.check)
-        handle("study_take", self.take, changes=True, lane=changing_lane)
-        for kind, answer in {
-            "study_about": self.about, "study_run": self.run, "study_stop": self.stop, "study_list": self.list,
-            "study_open": self.open, "study_drop": self.drop, "study_csv": self.csv,
-        }.items():  # fmt: skip
-            handle(kind, answer, lane=LANE)
 
     def close(self) -> None:
         """End what is under way."""
@@ -216,8 +262,9 @@ class StudyAnswers:
             thread.join(seconds)
 
     # -- before a study ----------------------------------------------------------------------------
-    def about(self, job: Job) -> Answer:
-        """What can vary and be kept."""
+    @request("study_about", lane="studies")
+    def about(self) -> StudyAbout | StudyRefused:
+        """What can vary, with ranges, and be kept; or why there can be no study yet."""
         found = self._desk.checked()
         why = _refusal(found)
         if why:
@@ -235,26 +282,28 @@ class StudyAnswers:
             return {}
         return start_values(chosen)
 
-    def check(self, job: Job) -> Answer:
-        """What is wrong with a form, or how long it would take."""
-        raw, found = job.fields.get("form"), self._desk.checked()
-        form, errors = read_form(raw)
+    @request("study_check")
+    def check(self, job: Job, form: RawForm) -> StudyCheck:
+        """What is wrong with a form, or how long it would take; the time is not known while a study runs."""
+        found = self._desk.checked()
+        read, errors = read_form(form)
         if self._running is not None or _refusal(found):
-            told = [{"field": each.field, "message": each.message} for each in errors]
-            return {"errors": told, "runs": form.runs, "seconds": None, "note": _refusal(found)}
+            return {"errors": errors, "runs": read.runs, "seconds": None, "note": _refusal(found)}
         try:
-            return self._process.ask("study_check", found.of.text, found.of.place, {"form": raw}, job.goes_on)
+            told = self._process.ask("study_check", found.of.text, found.of.place, {"form": form}, job.goes_on)
+            return cast(StudyCheck, told)
         except StoppedError:
             job.stop()
-            return {}
+            raise
 
     # -- a study -----------------------------------------------------------------------------------
-    def run(self, job: Job) -> Answer:
+    @request("study_run", lane="studies")
+    def run(self, form: RawForm) -> StudyBegun:
         """Begin a study of the model as it stands."""
-        raw, found = job.fields.get("form"), self._desk.checked()
-        form, errors = read_form(raw)
+        found = self._desk.checked()
+        read, errors = read_form(form)
         if errors:
-            return {"errors": [{"field": each.field, "message": each.message} for each in errors]}
+            return {"errors": errors}
         why = _refusal(found)
         if why:
             raise ModelError(why)
@@ -262,7 +311,7 @@ class StudyAnswers:
             if self._running is not None:
                 raise ArgumentError("a study is running: stop it, or wait for it")
             self._count += 1
-            record = StudyRecord(self._count, form, raw, found, self._desk.document.file.name)
+            record = StudyRecord(self._count, read, form, found, self._desk.document.file.name)
             self._studies[record.number] = self._running = record
             for number in list(self._studies)[:-MOST_STUDIES]:
                 del self._studies[number]
@@ -291,27 +340,29 @@ class StudyAnswers:
             self._tell(record)
 
         of, fields = record.found.of, {"form": record.raw}
+        state: StudyState = "done"
+        words = ""
         try:
             self._process.ask("study", of.text, of.place, fields, lambda: not self._stopping, tell, take)
-            ending = DONE, ""
         except StoppedError:
-            ending = STOPPED, ""
+            state = "stopped"
         except Error as error:
-            ending = FAILED, str(error)
+            state, words = "failed", str(error)
         except Exception as error:  # the page must not wait for ever
-            ending = FAILED, f"kinode failed, which is a fault of its own: {type(error).__name__}: {error}"
+            state, words = "failed", f"kinode failed, which is a fault of its own: {type(error).__name__}: {error}"
         with self._lock:
-            record.end(*ending)
+            record.end(state, words)
             self._running = None
         self._tell(record)
 
     def _tell(self, record: StudyRecord) -> None:
         self._desk.session.push({"kind": "study_state", **record.summary()})
 
-    def stop(self, job: Job) -> Answer:
+    @request("study_stop", lane="studies")
+    def stop(self, id: int | None = None) -> dict[Literal["stopped"], bool]:
         """End the study that runs; what is done stays."""
         running = self._running
-        if running is not None and job.fields.get("id") in (None, running.number):
+        if running is not None and id in (None, running.number):
             self._stopping = True
         return {"stopped": running is not None}
 
@@ -326,40 +377,44 @@ class StudyAnswers:
                 self._tell(record)
 
     # -- studies that there are --------------------------------------------------------------------
-    def list(self, job: Job) -> Answer:
+    @request("study_list", lane="studies")
+    def summaries(self) -> dict[Literal["studies"], list[StudySummary]]:
         """One line for each study, the newest first."""
         with self._lock:
             return {"studies": [each.summary() for each in reversed(self._studies.values())]}
 
-    def open(self, job: Job) -> Answer:
-        """All of a study."""
+    @request("study_open", lane="studies")
+    def open(self, id: int) -> tuple[StudyHeader, Arrays]:
+        """All of a study: axes, what is kept, form, command, call; status, results."""
         with self._lock:
-            return self._find(job).packet()
+            return self._find(id).packet()
 
-    def drop(self, job: Job) -> Answer:
+    @request("study_drop", lane="studies")
+    def drop(self, id: int) -> None:
         """Forget a study."""
-        record = self._find(job)
+        record = self._find(id)
         with self._lock:
-            if record.state == RUNNING:
+            if record.state == "running":
                 raise ArgumentError("this study is running: stop it first")
             del self._studies[record.number]
         self._desk.session.push({"kind": "study_state", "id": record.number, "state": "dropped"})
-        return {"dropped": record.number}
 
-    def csv(self, job: Job) -> Answer:
+    @request("study_csv", lane="studies")
+    def csv(self, id: int) -> dict[Literal["text", "name"], str]:
         """One row for each run."""
-        record = self._find(job)
+        record = self._find(id)
         if not record.results:
             raise ArgumentError("no run of this study is done yet")
         with self._lock:
             study = record.study()
         return {"text": study.csv_text(), "name": f"{file_name(record.found.system.name)}_study.csv"}
 
-    def take(self, job: Job) -> Answer:
+    @request("study_take", lane="document", changes=True)
+    def take(self, job: Job, id: int, run: int) -> GestureAnswer:
         """Write the values of a run into the model, as one step of undo."""
-        record, run = self._find(job), job.fields.get("run")
-        if type(run) is not int or not 0 <= run < record.form.runs or not record.description["axes"]:
-            raise ArgumentError(f"run: the number of a run is expected, not {run!r:.40}")
+        record = self._find(id)
+        if not 0 <= run < record.form.runs or not record.description["axes"]:
+            raise ArgumentError(f"run: the number of a run is expected, not {run}")
         found = self._desk.checked()
         known = list_names(found.system)
         values = record.values_of(run)
@@ -372,17 +427,11 @@ class StudyAnswers:
         answer = self._desk.changed(self._desk.document.gesture(gesture), job.seq)
         return {**answer, "words": gesture["words"]}
 
-    def _find(self, job: Job) -> StudyRecord:
-        number: Any = job.fields.get("id")
+    def _find(self, number: int) -> StudyRecord:
         with self._lock:
             if number not in self._studies:
-                raise ArgumentError(f"id: there is no study {number!r:.40} any more")
+                raise ArgumentError(f"id: there is no study {number} any more")
             return self._studies[number]
-
-
-def add_study_answers(desk: StudioDesk, changing_lane: str) -> StudyAnswers:
-    """Let a studio answer about studies; what comes back is to be closed with it."""
-    return StudyAnswers(desk, changing_lane)
 
 
 def _refusal(found: CheckedVersion) -> str:

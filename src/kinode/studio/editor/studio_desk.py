@@ -1,26 +1,9 @@
 """The desk of the studio: one document, the pages that show it, and who answers what.
 
-=============  ==============================  ==================================================================
-kind           fields                          answer
-=============  ==============================  ==================================================================
-studio_open                                    document, sketch, catalogue, standing, settings
-gesture        version, gesture                version, edits, names that were made, removed, renamed; words; state
-undo, redo                                     the same
-save           path, overwrite                 saved: the file; or exists: one that is not overwritten unasked
-revert                                         back to what is saved, one step of undo; as studio_open
-recover        take                            take over what was not saved when the server ended, or drop it
-disk           take: mine, theirs              end a conflict with the file on the disk
-inspect        name                            inspected: fields and ports of a component; of "" the whole
-complete       position or law, field          from, options
-can_connect    from                            targets: for each port "" or why it does not fit
-copy           names                           text
-gallery                                        examples, models of the folder
-open_example   file; open_model file           as studio_open; new_model likewise
-box_sketch     box                             box, version, sketch of the inside; null while it cannot be read
-=============  ==============================  ==================================================================
+Its requests are the methods below that say so; those of other parts of the page are answered beside it
+(library.py, inspection.py, comparison.py, studies.py, panes.py, placing/place_desk.py).
 
-inspect, complete with a law, can_connect and copy take ``box``: the list of subsystems that lead to the open one.  A
-gesture inside it is ``{do: "in", box, gesture}``.
+Some take ``box``: the list of subsystems that lead to the open one.  A gesture in it is ``{do: "in", box, gesture}``.
 Those of LiveDesk, which shows the runs, come on top.
 Pushed to all pages are ``document``, ``sketch``, ``standing`` (checked_model.py), ``disk``, ``reopen`` (another
 document), and what LiveDesk pushes.  Changes of the text are answered in the order in which they came.
@@ -29,14 +12,16 @@ document), and what LiveDesk pushes.  Changes of the text are answered in the or
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
+from functools import partial
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal, NewType, NotRequired, TypedDict
 
 from kinode.editing.checked_text import CheckedText
 from kinode.editing.copying import copy_components
 from kinode.editing.draft import ModelDraft, read_places
 from kinode.editing.gesture_words import BoxNames, read_word
+from kinode.editing.places import Box
 from kinode.errors import ArgumentError, Error, ModelError
 from kinode.studio.document.document_files import (
     DocumentFile,
@@ -49,33 +34,103 @@ from kinode.studio.document.document_files import (
     write_view,
 )
 from kinode.studio.document.journal import Journal, JournalEntry, KeptText
-from kinode.studio.document.model_document import DocumentChange, ModelDocument
-from kinode.studio.editor.checked_model import CheckedVersion, ModelChecker, ModelVersion
-from kinode.studio.editor.comparison import add_comparison_answers
-from kinode.studio.editor.completion import complete_law, complete_text, find_law_problem
-from kinode.studio.editor.inspection import add_table_answers, inspect_component
+from kinode.studio.document.model_document import (
+    DocumentChange,
+    DocumentState,
+    FileExists,
+    Gesture,
+    GestureAnswer,
+    ModelDocument,
+    Side,
+    ToldChange,
+)
+from kinode.studio.editor.checked_model import CheckedVersion, ModelChecker, ModelVersion, Standing
+from kinode.studio.editor.comparison import ComparisonAnswers
+from kinode.studio.editor.completion import Completion, FieldPlace, complete_law, complete_text, find_law_problem
+from kinode.studio.editor.inspection import Inspected, TableData, inspect_component, inspect_table
 from kinode.studio.editor.kinds import Plain, find_fits, make_catalogue
-from kinode.studio.editor.library import add_library_answers, draw_examples, find_example, find_model, find_models
-from kinode.studio.editor.studies import add_study_answers
+from kinode.studio.editor.library import (
+    GalleryExample,
+    GalleryModel,
+    LibraryAnswers,
+    draw_examples,
+    find_example,
+    find_model,
+    find_models,
+)
+from kinode.studio.editor.sketch import PortPlace, Sketch
+from kinode.studio.editor.studies import StudyAnswers
 from kinode.studio.live.live_desk import LiveDesk
-from kinode.studio.live.model_watch import ModelWatch, Stamp, find_stamp
-from kinode.studio.placing.place_desk import add_place_answers
-from kinode.studio.server.session import Answer, Job, Session
+from kinode.studio.live.model_watch import Stamp, Watch, find_stamp
+from kinode.studio.placing.place_desk import PlaceDesk
+from kinode.studio.server.messages import request
+from kinode.studio.server.session import Job, Session
+
+Catalogue = NewType("Catalogue", Plain)
+"""The kinds that can be drawn, as `kinode.studio.editor.kinds` makes it."""
 
 
-def add_box_answers(desk: StudioDesk) -> None:
-    """Let a desk answer what pages ask about subsystems."""
+class DocumentData(DocumentState):
+    """The document with its text."""
 
-    def box_sketch(job: Job) -> Answer:
-        version = desk.version(job)
-        found = desk.checker.now(version)
-        sketch = desk.checker.sketch(version) if found.checked.readable else None
-        return {"box": list(version.box), "version": version.version, "sketch": sketch}
-
-    desk.session.handle("box_sketch", box_sketch, lane="box_sketch")
+    text: str
+    model: int  # how many models the server opened before this one
+    recovered: str  # words on what a killed server left unsaved; empty if there is nothing
 
 
-TEXT_LANE = "document"
+class StudioSettings(TypedDict):
+    """What a page is told once of the studio."""
+
+    readOnly: bool
+    file: str | None  # as seen from the folder of the studio
+    folder: str
+    proposed: str  # the file name that saving proposes
+    trouble: str  # what could not be kept or read beside the model
+    named: bool  # whether a new model is saved under the proposed name unasked
+
+
+class OpenedStudio(TypedDict):
+    """The whole of a document."""
+
+    document: DocumentData
+    sketch: Sketch
+    catalogue: Catalogue
+    standing: Standing
+    settings: StudioSettings
+
+
+class Saved(DocumentState):
+    """A document that was saved, and the name of its file."""
+
+    saved: str
+
+
+class TextPush(ToldChange):
+    """A change, with the number of the request that asked for it."""
+
+    origin: int
+
+
+class SketchPush(TypedDict):
+    """The drawing of a new version."""
+
+    version: int
+    sketch: Sketch
+
+
+class DiskPush(TypedDict):
+    """What is said of the file: it was changed, contradicts what was changed here, or makes trouble."""
+
+    words: str
+    conflict: NotRequired[bool]
+    trouble: NotRequired[bool]
+
+
+class Gallery(TypedDict):
+    """The examples, and the models of the folder."""
+
+    examples: list[GalleryExample]
+    recent: list[GalleryModel]
 
 
 class StudioDesk:
@@ -96,29 +151,12 @@ class StudioDesk:
         self.checker = ModelChecker(self.live)
         self._catalogue = make_catalogue()
         self._journal: Journal | None = None
-        self._watch: ModelWatch | None = None
+        self._watch: Watch | None = None
         self._trouble = ""
         self._others: Stamp = ()
-        changing: Mapping[str, Callable[[Job], Answer]] = {
-            "gesture": self.gesture, "undo": self.undo, "redo": self.redo, "save": self.save, "revert": self.revert,
-            "recover": self.recover, "disk": self.disk, "open_example": self.open_example,
-            "open_model": self.open_model, "new_model": self.new_model,
-        }  # fmt: skip
-        asking: Mapping[str, Callable[[Job], Answer]] = {
-            "inspect": self.inspect, "complete": self.complete, "can_connect": self.can_connect, "copy": self.copy,
-            "gallery": self.gallery,
-        }  # fmt: skip
-        for kind, answer in changing.items():
-            session.handle(kind, answer, changes=True, lane=TEXT_LANE)
-        session.handle("studio_open", self.open, lane=TEXT_LANE)
-        for kind, answer in asking.items():  # of completions the newest wins; others are asked by several parts
-            session.handle(kind, answer, lane="" if kind == "complete" else kind)
-        add_box_answers(self)
-        add_comparison_answers(self, TEXT_LANE)
-        add_table_answers(self)
-        add_place_answers(self)
-        self.studies = add_study_answers(self, TEXT_LANE)
-        self._library = add_library_answers(self, TEXT_LANE)
+        self.studies, self._library = StudyAnswers(self), LibraryAnswers(self)
+        for each in (self, ComparisonAnswers(self), PlaceDesk(self), self.studies, self._library):
+            session.add(each)
         self._begin(file)
 
     # -- the document ------------------------------------------------------------------------------
@@ -142,7 +180,7 @@ class StudioDesk:
         self._journal = Journal(self.kept.path, self._unsaved, self._say_trouble)
         if file.path is not None:
             self._others = self._named_files()
-            self._watch = ModelWatch(file.path, self._disk_changed).start()
+            self._watch = Watch(partial(find_stamp, file.path), self._disk_changed).start()
 
     def _named_files(self) -> Stamp:
         """What tells versions of the files apart that the model names."""
@@ -161,16 +199,17 @@ class StudioDesk:
         self._trouble = words
         self.session.push({"kind": "disk", "words": words or "unsaved changes are kept again", "trouble": bool(words)})
 
-    def version(self, job: Job | None = None) -> ModelVersion:
-        """The document as it is now; of a request that names its ``box``, that subsystem."""
+    def version(self, box: Box = ()) -> ModelVersion:
+        """The document as it is now, or a subsystem of it."""
         document = self.document
-        box = () if job is None else read_word("box", job.fields.get("box") or (), BoxNames)
         with document.lock:
-            return ModelVersion(document.version, document.text, document.view, document.file.place, box)
+            return ModelVersion(
+                document.version, document.text, document.view, document.file.place, read_word("box", box, BoxNames)
+            )
 
-    def checked(self, job: Job | None = None) -> CheckedVersion:
+    def checked(self, box: Box = ()) -> CheckedVersion:
         """What the document, or a subsystem of it, means now."""
-        return self.checker.now(self.version(job))
+        return self.checker.now(self.version(box))
 
     def close(self) -> None:
         """End; what is not saved stays in the journal."""
@@ -195,18 +234,20 @@ class StudioDesk:
         new = ModelVersion(document.version, text, document.view, document.file.place)
         return self.checker.arrange(new, made, gesture)
 
-    def changed(self, change: DocumentChange, origin: int = -1) -> Plain:
+    def changed(self, change: DocumentChange, origin: int = -1) -> GestureAnswer:
         """Tell all pages of a change, and check what it led to."""
         if change.tidied is not None:
             self.checker.forget_places(change.tidied)
         self.checker.follow_names(change.renamed)
-        told = {**self.document.state(), "version": change.version, "edits": [list(edit) for edit in change.edits]}
-        self.session.push({"kind": "document", **told, "origin": origin, "words": change.words})
+        told: ToldChange = {
+            **self.document.state(), "version": change.version, "edits": change.edits, "words": change.words,
+        }  # fmt: skip
+        self.session.push({"kind": "document", **told, "origin": origin})
         if self._journal is not None:
             self._journal.note()
         self._check()
-        names = {"made": list(change.made), "removed": list(change.removed), "renamed": dict(change.renamed)}
-        return {**told, **names, "words": change.words}
+        made, removed = list(change.made), list(change.removed)
+        return {**told, "made": made, "removed": removed, "renamed": dict(change.renamed)}
 
     def _disk_changed(self) -> None:
         """The file, or one that it names, was changed."""
@@ -227,20 +268,19 @@ class StudioDesk:
         self.session.push({"kind": "disk", "words": change.words, "conflict": conflict})
 
     # -- answers: the document ---------------------------------------------------------------------
-    def open(self, job: Job) -> Answer:
-        """The whole of it."""
-        return self.opened()
-
-    def opened(self) -> Plain:
+    @request("studio_open", lane="document")
+    def opened(self) -> OpenedStudio:
         """The document, its sketch, the catalogue, how it stands and the settings."""
         version = self.version()
         file = self.document.file
         state, model = self.document.state(), self.live.model
-        document = {**state, "version": version.version, "text": version.text, "model": model}
         return {
-            "document": {**document, "recovered": self.kept.offer()},
+            "document": {
+                **state, "version": version.version, "text": version.text, "model": model,
+                "recovered": self.kept.words,
+            },
             "sketch": self.checker.sketch(version),
-            "catalogue": {**self._catalogue, **self._declared()},
+            "catalogue": Catalogue({**self._catalogue, **self._declared()}),
             "standing": self.checker.standing(version),
             "settings": {
                 "readOnly": self.session.read_only, "file": self._file_below(), "folder": self.folder.name,
@@ -260,31 +300,32 @@ class StudioDesk:
         own = self.checked().system.kinds
         return make_catalogue(own) if own else {}
 
-    def gesture(self, job: Job) -> Answer:
+    @request("gesture", lane="document", changes=True)
+    def gesture(self, job: Job, gesture: Gesture, version: int | None = None) -> GestureAnswer:
         """A change by the canvas, the inspector or the text editor."""
-        version = job.fields.get("version")
-        if version is not None and type(version) is not int:
-            raise ArgumentError(f"version: a whole number is expected, not {version!r:.40}")
-        return self.changed(self.document.gesture(job.fields.get("gesture") or {}, version), job.seq)
+        return self.changed(self.document.gesture(gesture, version), job.seq)
 
-    def undo(self, job: Job) -> Answer:
+    @request("undo", lane="document", changes=True)
+    def undo(self, job: Job) -> GestureAnswer:
         """Take back the last change."""
         return self.changed(self.document.undo(), job.seq)
 
-    def redo(self, job: Job) -> Answer:
+    @request("redo", lane="document", changes=True)
+    def redo(self, job: Job) -> GestureAnswer:
         """Make it again."""
         return self.changed(self.document.redo(), job.seq)
 
-    def save(self, job: Job) -> Answer:
-        """Write the file."""
-        path, document = job.fields.get("path"), self.document
+    @request("save", lane="document", changes=True)
+    def save(self, job: Job, path: str | None = None, overwrite: bool = False) -> Saved | FileExists:
+        """Write the file; ``exists`` is the name of one that is not overwritten unasked."""
+        document = self.document
         own = document.file.path
         if path is None and own is None and document.file.named:
             path = document.file.name
         try:
-            target = None if path is None else find_target(self.folder, path, own, job.fields.get("overwrite") is True)
+            target = None if path is None else find_target(self.folder, path, own, overwrite)
         except FileThere as there:
-            return {"exists": there.name, **document.state()}
+            return {"exists": there.name}
         places = self.checker.kept_places(self._drawn(), document.view)
         change = document.save(places, target)
         if self._journal is not None:
@@ -294,51 +335,58 @@ class StudioDesk:
             self._keep(document.file)
         if change is not None:
             self.changed(change)
-        self.session.push({"kind": "document", **document.state(), "edits": [], "origin": job.seq, "words": "saved"})
-        return {"saved": document.file.name, **document.state()}
+        state = document.state()
+        self.session.push({"kind": "document", **state, "edits": [], "origin": job.seq, "words": "saved"})
+        return {"saved": document.file.name, **state}
 
     def _drawn(self) -> set[str]:
         return {box["name"] for box in self.checker.sketch(self.version())["boxes"]}
 
-    def revert(self, job: Job) -> Answer:
+    @request("revert", lane="document", changes=True)
+    def revert(self, job: Job) -> OpenedStudio:
         """Back to what is saved."""
-        self.changed(self.document.revert(), job.seq)
+        file = self.document.file
+        self.changed(self.document.take_over(file.saved, "back to what is saved", file.view), job.seq)
         return self.opened()
 
-    def recover(self, job: Job) -> Answer:
+    @request("recover", lane="document", changes=True)
+    def recover(self, job: Job, take: bool) -> OpenedStudio:
         """Take over what a killed server left, or drop it."""
-        take, entry = job.fields.get("take"), self.kept.entry
-        if not isinstance(take, bool):
-            raise ArgumentError("take: true or false is expected")
+        entry = self.kept.entry
         if entry is None:
             raise ArgumentError("nothing was left unsaved")
         if take:
-            self.changed(self.document.restore(entry.text, entry.model_view()), job.seq)
+            taken = self.document.take_over(entry.text, "took over what was kept", entry.model_view())
+            self.changed(taken, job.seq)
         if self._journal is not None:
             self._journal.write_now()  # what the document has is kept before what was left goes
         self.kept.drop()
         return self.opened()
 
-    def disk(self, job: Job) -> Answer:
+    @request("disk", lane="document", changes=True)
+    def disk(self, job: Job, take: Side) -> GestureAnswer:
         """End a conflict with the file on the disk."""
-        return self.changed(self.document.settle(str(job.fields.get("take"))), job.seq)
+        return self.changed(self.document.settle(take), job.seq)
 
     # -- answers: other documents ------------------------------------------------------------------
-    def open_example(self, job: Job) -> Answer:
+    @request("open_example", lane="document", changes=True)
+    def open_example(self, job: Job, file: str, discard: bool = False) -> OpenedStudio:
         """An example as a new model."""
-        return self.exchange(job, copy_of(find_example(job.fields.get("file"))))
+        return self.exchange(job, copy_of(find_example(file)), discard)
 
-    def open_model(self, job: Job) -> Answer:
+    @request("open_model", lane="document", changes=True)
+    def open_model(self, job: Job, file: str, discard: bool = False) -> OpenedStudio:
         """A model of the folder, or below it."""
-        return self.exchange(job, open_file(find_model(self.folder, job.fields.get("file"))))
+        return self.exchange(job, open_file(find_model(self.folder, file)), discard)
 
-    def new_model(self, job: Job) -> Answer:
+    @request("new_model", lane="document", changes=True)
+    def new_model(self, job: Job, discard: bool = False) -> OpenedStudio:
         """An empty model."""
-        return self.exchange(job, new_file(self.folder))
+        return self.exchange(job, new_file(self.folder), discard)
 
-    def exchange(self, job: Job, file: DocumentFile) -> Answer:
+    def exchange(self, job: Job, file: DocumentFile, discard: bool) -> OpenedStudio:
         """Take up another document, and tell the other pages."""
-        if self.document.dirty and job.fields.get("discard") is not True:
+        if self.document.dirty and not discard:
             raise ModelError(f"{self.document.file.name} has changes that are not saved: save it, or take them back")
         if self._journal is not None:
             self.document.forget_changes()
@@ -352,43 +400,54 @@ class StudioDesk:
         return self.opened()
 
     # -- answers: questions ------------------------------------------------------------------------
-    def inspect(self, job: Job) -> Answer:
-        """A component in full."""
-        name, version = job.fields.get("name"), self.version(job)
-        if not isinstance(name, str):
-            raise ArgumentError(f"name: the name of a component is expected, not {name!r:.40}")
+    @request("box_sketch", lane="box_sketch")
+    def box_sketch(self, box: Box) -> dict[Literal["sketch"], Sketch | None]:
+        """The sketch of the inside of a subsystem; null while it cannot be read."""
+        version = self.version(box)
+        return {"sketch": self.checker.sketch(version) if self.checker.now(version).checked.readable else None}
+
+    @request("inspect", lane="inspect")
+    def inspect(self, name: str, box: Box = ()) -> dict[Literal["inspected"], Inspected]:
+        """A component in full; of "" the whole."""
+        version = self.version(box)
         return {"inspected": inspect_component(self.checker.now(version), self.checker.sketch(version), name)}
 
-    def complete(self, job: Job) -> Answer:
-        """What may be typed next."""
-        position, law = job.fields.get("position"), job.fields.get("law")
-        if type(position) is not int or position < 0:
-            raise ArgumentError(f"position: a whole number is expected, not {position!r:.40}")
-        found = self.checked(job if law is not None else None)
-        if law is not None:
-            answer = complete_law(found.system, str(law), position)
-            return {**answer, "problem": find_law_problem(found, job.fields.get("field"), str(law), answer)}
-        return complete_text(found.of.text, position, found.system)
+    @request("inspect_table", lane="inspect_table")
+    def inspect_table(self, name: str) -> dict[Literal["table"], TableData]:
+        """A table: its cells as written, and its curves; or why it cannot be shown as cells."""
+        return {"table": inspect_table(self.checked(), name)}
 
-    def can_connect(self, job: Job) -> Answer:
-        """The ports that a port may be connected to."""
-        origin = job.fields.get("from")
-        if not isinstance(origin, Mapping):
-            raise ArgumentError("from: a port is expected, {component, port}")
-        version = self.version(job)
+    @request("complete")
+    def complete(
+        self, position: int, law: str | None = None, field: FieldPlace | None = None, box: Box = ()
+    ) -> Completion:  # fmt: skip
+        """What may be typed next, at a place of the text or of a law that is typed into a field."""
+        if position < 0:
+            raise ArgumentError(f"position: a place in the text is expected, not {position}")
+        if law is None:
+            found = self.checked()
+            return complete_text(found.of.text, position, found.system)
+        found = self.checked(box)
+        answer = complete_law(found.system, law, position)
+        return {**answer, "problem": find_law_problem(found, field, law, answer)}
+
+    @request("can_connect", lane="can_connect")
+    def can_connect(self, port: PortPlace, box: Box = ()) -> dict[Literal["targets"], dict[str, str]]:
+        """For each port "", or why the one that is named cannot be connected to it."""
+        version = self.version(box)
         draft = ModelDraft(version.text, version.place, self.checker.now(version).checked, version.box)
-        component, port = str(origin.get("component")), str(origin.get("port"))
-        return {"targets": find_fits(draft, self.checker.sketch(version), component, port)}
+        return {"targets": find_fits(draft, dict(self.checker.sketch(version)), port["component"], port["port"])}
 
-    def copy(self, job: Job) -> Answer:
+    @request("copy", lane="copy")
+    def copy(self, names: list[str], box: Box = ()) -> dict[Literal["text"], str]:
         """Components as text, to be pasted into this model or another."""
-        names = job.fields.get("names")
-        if not isinstance(names, list) or not all(isinstance(name, str) for name in names):
-            raise ArgumentError("names: a list of names is expected")
-        version = self.version(job)
+        version = self.version(box)
         return {"text": copy_components(read_places(version.text, version.box), names)}
 
-    def gallery(self, job: Job) -> Answer:
+    @request("gallery", lane="gallery")
+    def gallery(self, job: Job) -> Gallery:
         """The examples with their pictures, and the models of the folder."""
-        recent = [{"file": name, "name": Path(name).stem, "words": ""} for name in find_models(self.folder)]
+        recent: list[GalleryModel] = [
+            {"file": name, "name": Path(name).stem, "words": ""} for name in find_models(self.folder)
+        ]
         return {"examples": draw_examples(job.goes_on), "recent": recent}

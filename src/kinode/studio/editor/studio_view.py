@@ -13,7 +13,7 @@ from kinode.errors import ArgumentError
 from kinode.player.player_file import find_studio, page_of
 from kinode.studio.document.document_files import DocumentFile, new_file, open_file
 from kinode.studio.editor.library import draw_ahead
-from kinode.studio.editor.panes import add_pane_answers
+from kinode.studio.editor.panes import PaneAnswers
 from kinode.studio.editor.studio_desk import StudioDesk
 from kinode.studio.server.session import Session
 from kinode.studio.server.web_server import ServedView, Server
@@ -68,7 +68,7 @@ class StudioView(ServedView):
         page = page_of("/studio.js", f"{document.name} - kinode", "data-kinode-studio", gallery)
         self.server = Server(self.session, {"/": page, "/studio.js": body}, port=port)
         self.desk = StudioDesk(self.session, document, self.folder)
-        self.panes = add_pane_answers(self.desk, self.server.put, verify)
+        self.panes = PaneAnswers(self.desk, self.server.put, verify)
         self.server.start()
         if path is None and program is None:
             draw_ahead()

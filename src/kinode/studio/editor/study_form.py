@@ -1,8 +1,7 @@
 """The form of a study as a page fills it in: axes, design, what is kept, the end; and the same as a command and a call.
 
-A form is plain data: ``{axes: [{name, kind, first, second, count, values}], design, n, keep: [...], until}``.  ``kind``
-is how the values of an axis are given: "range" (from, to, count), "list", "normal" (mean, standard deviation) or
-"uniform".  In a sampled design a range is explored between its ends, and ``n`` says how many samples there are.
+The values of an axis are given as a range (from, to, count), as a list, or drawn (mean and deviation, or ends).  In
+a sampled design a range is explored between its ends, and ``n`` says how many samples there are.
 
 Beside it stand what a study of a model can vary and keep, with units and ranges to begin with, and the way back: the
 values of one run, written into the text of the model as one gesture, and so one step of undo.
@@ -15,7 +14,7 @@ import re
 import shlex
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Literal, TypedDict
 
 from kinode.editing.draft import ModelDraft
 from kinode.editing.placing import read_entry
@@ -101,18 +100,105 @@ def _write(draft: ModelDraft, name: str, value: float, is_start: bool) -> Gestur
 Plain = dict[str, Any]
 MOST_RUNS = 100_000
 MOST_AXES, MOST_KEPT, MOST_VALUES, LONGEST = 8, 40, 10_000, 400
-KINDS = ("range", "list", "normal", "uniform")
 DESIGNS = ("grid", "random", "latin", "sobol")
 DRAWN = {"normal": normal, "uniform": uniform, "range": between}
 _NUMBER = re.compile(r"[-+]?(?:\d+\.?\d*|\.\d+)(?:[eE][-+]?\d+)?")
 
 
-@dataclass(frozen=True)
-class FieldError:
+class RawAxis(TypedDict):
+    """An axis as a person fills it in."""
+
+    name: str
+    kind: Literal["range", "list", "normal", "uniform"]
+    first: str
+    second: str
+    count: str
+    values: str
+
+
+class RawForm(TypedDict):
+    """A study as a person fills it in."""
+
+    axes: list[RawAxis]
+    design: str
+    n: str
+    keep: list[str]
+    until: str
+
+
+class FieldError(TypedDict):
     """What is wrong with a field of the form: its path, such as ``axes.0.first``, and words."""
 
     field: str
     message: str
+
+
+class StudyDim(TypedDict):
+    """A dimension of the results."""
+
+    name: str
+    length: int
+
+
+class ShownUnit(TypedDict):
+    """A unit as pages use it: the number that is shown is that in SI through the factor."""
+
+    unit: str
+    factor: float
+
+
+class StudyAxis(TypedDict):
+    """What varies along a dimension, in SI."""
+
+    name: str
+    title: str
+    unit: str
+    dim: str
+    values: list[float]
+    shown: ShownUnit
+
+
+class KeptResult(TypedDict):
+    """What is kept of each run."""
+
+    text: str
+    unit: str
+    bySize: bool
+
+
+class StudyDescription(TypedDict):
+    """What the runs of a study have."""
+
+    dims: list[StudyDim]
+    axes: list[StudyAxis]
+    kept: list[KeptResult]
+    runs: int
+    until: float | None  # s; null where the model gives times in its place
+
+
+class VaryingName(TypedDict):
+    """What can vary, with a range to begin with."""
+
+    name: str
+    role: str
+    unit: str
+    value: float | None
+    first: str
+    second: str
+    words: str
+
+
+class StudyChoices(TypedDict):
+    """All that the form of a study begins with."""
+
+    names: list[VaryingName]
+    quantities: list[str]
+    reductions: list[str]
+    keep: list[str]
+    until: str
+    designs: list[str]
+    count: int
+    n: int
 
 
 @dataclass(frozen=True)
@@ -186,84 +272,83 @@ class StudyForm:
 
 
 # -- reading ---------------------------------------------------------------------------------------
-def read_form(raw: Any) -> tuple[StudyForm, list[FieldError]]:
+def read_form(raw: RawForm) -> tuple[StudyForm, list[FieldError]]:
     """The form that a page sent, and all that is wrong with it before the model is asked."""
-    told = raw if isinstance(raw, Mapping) else {}
     errors: list[FieldError] = []
-    design = str(told.get("design") or "grid")
+    design = raw["design"] or "grid"
     if design not in DESIGNS:
-        errors.append(FieldError("design", f"one of {', '.join(DESIGNS)} is expected, not {design!r:.40}"))
+        errors.append(
+            FieldError(field="design", message=f"one of {', '.join(DESIGNS)} is expected, not {design!r:.40}")
+        )
         design = "grid"
-    listed = told.get("axes")
-    axes = [
-        _read_axis(f"axes.{k}", each, design, errors)
-        for k, each in enumerate(listed if isinstance(listed, list) else [])
-    ][:MOST_AXES]
+    axes = [_read_axis(f"axes.{k}", each, design, errors) for k, each in enumerate(raw["axes"])][:MOST_AXES]
     if not axes:
-        errors.append(FieldError("axes", "nothing varies: choose a parameter, an input or an initial value"))
+        errors.append(
+            FieldError(field="axes", message="nothing varies: choose a parameter, an input or an initial value")
+        )
     for k, axis in enumerate(axes):
         if axis.name and axis.name in [before.name for before in axes[:k]]:
-            errors.append(FieldError(f"axes.{k}.name", f"{axis.name} stands twice"))
-    keep = _read_keep(told.get("keep"), errors)
-    n = _whole(told.get("n"), 1, MOST_RUNS)
-    form = StudyForm(tuple(axes), design, n or 1, keep, _text(told.get("until")))
+            errors.append(FieldError(field=f"axes.{k}.name", message=f"{axis.name} stands twice"))
+    keep = _read_keep(raw["keep"], errors)
+    n = _whole(raw["n"], 1, MOST_RUNS)
+    form = StudyForm(tuple(axes), design, n or 1, keep, _text(raw["until"]))
     if n is None and design != "grid":
-        errors.append(FieldError("n", f"a number of samples from 1 to {MOST_RUNS} is expected"))
+        errors.append(FieldError(field="n", message=f"a number of samples from 1 to {MOST_RUNS} is expected"))
     if design != "grid" and axes and form.samples is None:
-        errors.append(FieldError("design", "all values are lists: samples need a range, or a spread"))
+        errors.append(FieldError(field="design", message="all values are lists: samples need a range, or a spread"))
     if not errors and form.runs > MOST_RUNS:
         words = f"these are {form.runs} runs; the page makes up to {MOST_RUNS}, the command as many as you like"
-        errors.append(FieldError("axes", words))
+        errors.append(FieldError(field="axes", message=words))
     return form, errors
 
 
-def _read_axis(field: str, raw: Any, design: str, errors: list[FieldError]) -> FormAxis:
-    told = raw if isinstance(raw, Mapping) else {}
-    name, kind = _text(told.get("name")), str(told.get("kind") or "range")
+def _read_axis(field: str, raw: RawAxis, design: str, errors: list[FieldError]) -> FormAxis:
+    name, kind = _text(raw["name"]), raw["kind"]
     if not name:
-        errors.append(FieldError(f"{field}.name", "what varies? Choose a name"))
-    if kind not in KINDS:
-        errors.append(FieldError(f"{field}.kind", f"one of {', '.join(KINDS)} is expected, not {kind!r:.40}"))
-        kind = "range"
+        errors.append(FieldError(field=f"{field}.name", message="what varies? Choose a name"))
     if kind in ("normal", "uniform") and design == "grid":
-        errors.append(FieldError(f"{field}.kind", "values that are drawn need a design of samples, not a grid"))
-    first, second = _same_unit(_text(told.get("first")), _text(told.get("second")))
-    listed = told.get("values")
-    texts = listed.split(",") if isinstance(listed, str) else listed if isinstance(listed, list) else []
-    values = tuple(text for each in texts[: MOST_VALUES + 1] if (text := _text(each)))
+        errors.append(
+            FieldError(field=f"{field}.kind", message="values that are drawn need a design of samples, not a grid")
+        )
+    first, second = _same_unit(_text(raw["first"]), _text(raw["second"]))
+    values = tuple(text for each in raw["values"].split(",")[: MOST_VALUES + 1] if (text := _text(each)))
     if kind == "list" and not 0 < len(values) <= MOST_VALUES:
-        errors.append(FieldError(f"{field}.values", "values are expected, with commas between them"))
+        errors.append(FieldError(field=f"{field}.values", message="values are expected, with commas between them"))
     for word, text in (("first", first), ("second", second)) if kind != "list" else ():
         if _NUMBER.match(text) is None:
-            errors.append(FieldError(f"{field}.{word}", "a number is expected, with or without a unit"))
-    count = _whole(told.get("count"), 2, MOST_RUNS)
+            errors.append(FieldError(field=f"{field}.{word}", message="a number is expected, with or without a unit"))
+    count = _whole(raw["count"], 2, MOST_RUNS)
     if count is None and kind == "range" and design == "grid":
-        errors.append(FieldError(f"{field}.count", f"a whole number from 2 to {MOST_RUNS} is expected"))
+        errors.append(FieldError(field=f"{field}.count", message=f"a whole number from 2 to {MOST_RUNS} is expected"))
     return FormAxis(name, kind, first, second, count or 2, values)
 
 
-def _read_keep(raw: Any, errors: list[FieldError]) -> tuple[str, ...]:
-    keep = tuple(_text(each) for each in raw[:MOST_KEPT]) if isinstance(raw, list) else ()
+def _read_keep(raw: list[str], errors: list[FieldError]) -> tuple[str, ...]:
+    keep = tuple(_text(each) for each in raw[:MOST_KEPT])
     for k, text in enumerate(keep):
         if not text:
-            errors.append(FieldError(f"keep.{k}", "what is kept? A quantity and how it is reduced: elbow.u|peak"))
+            errors.append(
+                FieldError(field=f"keep.{k}", message="what is kept? A quantity and how it is reduced: elbow.u|peak")
+            )
         elif "|" not in text:
-            errors.append(FieldError(f"keep.{k}", f"what of {text} is kept? Write {text}|peak, or another number"))
+            errors.append(
+                FieldError(field=f"keep.{k}", message=f"what of {text} is kept? Write {text}|peak, or another number")
+            )
         elif text in keep[:k]:
-            errors.append(FieldError(f"keep.{k}", f"{text} stands twice"))
+            errors.append(FieldError(field=f"keep.{k}", message=f"{text} stands twice"))
     if not keep:
-        errors.append(FieldError("keep", "nothing is kept: add a quantity"))
+        errors.append(FieldError(field="keep", message="nothing is kept: add a quantity"))
     return keep
 
 
-def _text(raw: Any) -> str:
-    return str(raw).strip()[:LONGEST] if isinstance(raw, str | int | float) and not isinstance(raw, bool) else ""
+def _text(raw: str) -> str:
+    return raw.strip()[:LONGEST]
 
 
-def _whole(raw: Any, least: int, most: int) -> int | None:
+def _whole(raw: str, least: int, most: int) -> int | None:
     try:
         number = float(raw)
-    except (TypeError, ValueError):
+    except ValueError:
         return None
     return int(number) if number.is_integer() and least <= number <= most else None
 
@@ -346,7 +431,7 @@ def list_names(system: System) -> dict[str, str]:
     return names | {each.name: START for each in coordinates if each.name not in names}
 
 
-def describe_choices(system: System, draft: ModelDraft, start: Mapping[str, float]) -> Plain:
+def describe_choices(system: System, draft: ModelDraft, start: Mapping[str, float]) -> StudyChoices:
     """All that the form of a study begins with; ``start`` has the initial values as far as they are known."""
     names = [_describe(system, draft, name, role, start) for name, role in list_names(system).items()]
     until = system.run_defaults.get("until")
@@ -373,7 +458,7 @@ def _first_kept(system: System) -> list[str]:
     return [f"{each.name}|peak" for each in coordinates[:MOST_FIRST_KEPT]]
 
 
-def _describe(system: System, draft: ModelDraft, name: str, role: str, start: Mapping[str, float]) -> Plain:
+def _describe(system: System, draft: ModelDraft, name: str, role: str, start: Mapping[str, float]) -> VaryingName:
     try:
         told = unit_of(system, name)
     except Error:

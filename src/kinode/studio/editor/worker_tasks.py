@@ -1,21 +1,5 @@
 """The worker's own side: it reads tasks, a line of JSON each, and writes what becomes of them.
 
-============  ===================================  =============================================================
-task          fields                               answer
-============  ===================================  =============================================================
-verify                                             state (agrees, differs, none), words, rows, seconds, failures
-equations     formulation, shape, reactions,       heading, html, operations; latex, text, python, c as far as
-              frame                                there are such
-circuit       basis, mode, numbers                 heading, html, latex, text, json
-explain                                            steps (title, html, parts), scheme
-report        verify, explain                      html
-script        kind                                 text, suffix: what `kn.export` writes
-study_check   form                                 errors by field; if there are none: runs, seconds that they
-                                                   may take, a note
-study         form                                 done; parts come before: the description, then each chunk of
-                                                   runs
-============  ===================================  =============================================================
-
 Each is a function of an `Order`; what they answer is plain data, formulas as HTML with MathML.  What is heavy for
 derivations is imported when it is needed.
 """
@@ -33,7 +17,7 @@ from contextlib import suppress
 from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
-from typing import Any, BinaryIO
+from typing import Any, BinaryIO, NotRequired, TypedDict
 
 from kinode.dynamics.compile import find_compiled
 from kinode.dynamics.compiled_system import Dynamics
@@ -47,8 +31,17 @@ from kinode.studies.batch import FAILED, check_names, read_value
 from kinode.studies.kept_results import BY_SIZE, read_kept
 from kinode.studies.sweep import make_runs, set_up_study
 from kinode.studies.worker import ChunkResult, StudyWorker, make_chunk, open_engine
-from kinode.studio.editor.study_form import FieldError, FormAxis, Plain, StudyForm, list_names, read_form
-from kinode.studio.server.session import describe_error
+from kinode.studio.editor.study_form import (
+    FieldError,
+    FormAxis,
+    Plain,
+    StudyDescription,
+    StudyForm,
+    list_names,
+    read_form,
+)
+from kinode.studio.live.later_parts import make_parts
+from kinode.studio.server.messages import describe_error
 
 DEFAULT_END = 10.0  # s, as elsewhere where a model does not say
 LONGEST_CODE = 2_000_000  # characters of a form that a page is sent
@@ -68,12 +61,59 @@ class Order:
     tell: Callable[[float, str], None]
     give: Callable[[Plain], None] = lambda part: None
 
-    def choice(self, name: str, default: str = "") -> str:
-        """A field that is a word."""
-        value = self.fields.get(name) or default
-        if not isinstance(value, str):
-            raise ArgumentError(f"{name}: a word is expected, not {value!r:.40}")
-        return value
+
+class VerifiedRow(TypedDict):
+    """A quantity, and the difference between two derivations of it."""
+
+    quantity: str
+    one: str
+    two: str
+    difference: float | None  # null: not a number
+    tolerance: float
+    where: str
+    ok: bool
+    seconds: float | None
+
+
+class WrittenEquations(TypedDict):
+    """Equations in the forms that there are."""
+
+    heading: str
+    formulation: str
+    shape: str
+    operations: int | None
+    html: str
+    latex: NotRequired[str]
+    text: NotRequired[str]
+    python: NotRequired[str]
+    c: NotRequired[str]
+    json: NotRequired[str]
+
+
+class ExplainedStep(TypedDict):
+    """A step of a derivation, and the parts that it is about."""
+
+    title: str
+    words: str
+    html: str
+    parts: list[str]
+
+
+class ExplainedModel(TypedDict):
+    """A derivation step by step, and the vector scheme."""
+
+    t: float
+    steps: list[ExplainedStep]
+    scheme: str
+
+
+class StudyCheck(TypedDict):
+    """What is wrong with a form by field; if nothing is, the runs and the seconds that they may take."""
+
+    errors: list[FieldError]
+    runs: int
+    seconds: float | None
+    note: str
 
 
 def verify_model(order: Order) -> Plain:
@@ -102,14 +142,12 @@ def verify_model(order: Order) -> Plain:
     }  # fmt: skip
 
 
-def write_equations(order: Order) -> Plain:
+def write_equations(order: Order) -> WrittenEquations:
     """The equations of motion in any formulation and shape."""
     from kinode.symbolic.equations import equations
 
-    formulation, shape = order.choice("formulation"), order.choice("shape", "auto")
-    frame, reactions = order.choice("frame"), order.fields.get("reactions") or []
-    if not isinstance(reactions, list) or not all(isinstance(x, str) for x in reactions):
-        raise ArgumentError("reactions: a list of joints is expected")
+    fields = order.fields
+    formulation, shape, frame, reactions = (fields[x] for x in ("formulation", "shape", "frame", "reactions"))
     if formulation == "circuit" and not frame:
         return write_circuit(order)
     order.tell(0.1, "equations are derived")
@@ -119,26 +157,27 @@ def write_equations(order: Order) -> Plain:
     )  # fmt: skip
     order.tell(0.6, "formulas are written")
     operations = getattr(printed, "operations", None)
-    return {
+    written: WrittenEquations = {
         "heading": getattr(printed, "heading", "") or order.system.name,
         "formulation": getattr(printed, "formulation", formulation) or "",
         "shape": getattr(printed, "shape", shape),
         "operations": operations if isinstance(operations, int) else None,
         "html": str(printed.mathml()),
-        **_forms(printed, ("latex", "text", "python", "c")),
     }
+    written.update(_forms(printed, ("latex", "text", "python", "c")))
+    return written
 
 
-def write_circuit(order: Order) -> Plain:
+def write_circuit(order: Order) -> WrittenEquations:
     """The equations of every component in link variables, and the numbers of all variables at the start."""
     from kinode.sheets.markup import table, tag
     from kinode.sheets.tables import Table, number
     from kinode.symbolic.circuit.whole_circuit import circuit
 
     order.tell(0.1, "the circuit is analyzed")
-    listing = circuit(order.system, order.choice("basis", "body"), order.choice("mode", "dynamic"))
+    listing = circuit(order.system, order.fields["basis"], order.fields["mode"])
     html = str(listing.mathml())
-    if order.fields.get("numbers") is not False and listing.mode == "dynamic":
+    if order.fields["numbers"] and listing.mode == "dynamic":
         order.tell(0.6, "its values are computed")
         now = listing.evaluate()
         shown = list(listing.variables.items())[:MOST_VALUES]
@@ -152,15 +191,17 @@ def write_circuit(order: Order) -> Plain:
             + tag("p", words)
             + table(Table(("variable", "value", "unit"), rows, "wwu"))
         )
-    return {
+    written: WrittenEquations = {
         "heading": str(listing).partition("\n")[0], "formulation": "circuit", "shape": "vectors", "operations": None,
-        "html": html, **_forms(listing, ("latex", "text")), "json": listing.to_json(),
+        "html": html, "json": listing.to_json(),
     }  # fmt: skip
+    written.update(_forms(listing, ("latex", "text")))
+    return written
 
 
-def _forms(printed: Any, names: tuple[str, ...]) -> Plain:
+def _forms(printed: Any, names: tuple[str, ...]) -> Any:
     """The forms that equations can be copied in; one that does not exist, or is too long to be sent, is left out."""
-    forms: Plain = {}
+    forms = {}
     for name in names:
         try:
             text = getattr(printed, name)() if hasattr(printed, name) else ""
@@ -171,7 +212,7 @@ def _forms(printed: Any, names: tuple[str, ...]) -> Plain:
     return forms
 
 
-def explain_model(order: Order) -> Plain:
+def explain_model(order: Order) -> ExplainedModel:
     """The derivation step by step, and the vector scheme."""
     from kinode.report.derivation_section import compose_step, describe_scheme
     from kinode.symbolic.explain import explain
@@ -180,7 +221,7 @@ def explain_model(order: Order) -> Plain:
     explanation = explain(order.system)
     order.tell(0.6, "the scheme is drawn")
     names = set(order.system.components)
-    steps = []
+    steps = list[ExplainedStep]()
     for step in explanation.steps:
         words = [item.owner for item in step.items] + [cell for row in (step.table or ((), ()))[1] for cell in row]
         parts = [found for word in words if (found := _component(str(word), names))]
@@ -213,21 +254,20 @@ def write_report(order: Order) -> Plain:
     until = None if "until" in given or "times" in given else given.get("t0", 0.0) + DEFAULT_END
     run = simulate(order.system, until, progress=goes_on)
     order.tell(0.5, "the report is written")
-    checks, steps = order.fields.get("verify") is not False, order.fields.get("explain") is True
-    return {"html": compose(run, verify=checks, explain=steps)}
+    return {"html": compose(run, verify=order.fields["verify"], explain=order.fields["explain"])}
 
 
 def write_script(order: Order) -> Plain:
     """The model in another form."""
     from kinode.exporters.export import ExportOrder, find_export
 
-    chosen = find_export(order.fields.get("kind") or "python")
+    chosen = find_export(order.fields["format"])
     if not chosen.is_text:
         raise ArgumentError(f"export: {chosen.words}: kn.export and kinode export write it")
     return {"text": str(chosen.write(ExportOrder(order.system, order.text))), "suffix": chosen.suffix}
 
 
-TASKS: dict[str, Callable[[Order], Plain]] = {
+TASKS: dict[str, Callable[[Order], Mapping[str, Any]]] = {
     "verify": verify_model,
     "equations": write_equations,
     "explain": explain_model,
@@ -241,18 +281,19 @@ LONGEST_TRIAL = 1.0  # s that a run may take to say how long all would take
 BATCH_SECONDS, MOST_TRIED = 0.15, 64  # of short runs several are tried
 
 
-def check_study(order: Order) -> Plain:
+def check_study(order: Order) -> StudyCheck:
     """What is wrong with a form, or how long its runs would take."""
-    form, errors = read_form(order.fields.get("form"))
+    form, errors = read_form(order.fields["form"])
     dynamics = find_compiled(order.system)
-    errors += [each for each in check_fields(dynamics, form) if each.field not in {known.field for known in errors}]
+    known = {each["field"] for each in errors}
+    errors += [each for each in check_fields(dynamics, form) if each["field"] not in known]
     if errors:
-        told = [{"field": each.field, "message": each.message} for each in errors]
-        return {"errors": told, "runs": form.runs, "seconds": None, "note": ""}
+        return {"errors": errors, "runs": form.runs, "seconds": None, "note": ""}
     try:
         worker = _set_up(order, form)
     except Error as error:
-        return {"errors": [{"field": "axes", "message": str(error)}], "runs": form.runs, "seconds": None, "note": ""}
+        errors = [FieldError(field="axes", message=str(error))]
+        return {"errors": errors, "runs": form.runs, "seconds": None, "note": ""}
     order.tell(0.5, "one run is made")
     seconds, note = _try_runs(worker, form.runs)
     return {"errors": [], "runs": form.runs, "seconds": seconds, "note": note}
@@ -265,13 +306,13 @@ def check_fields(dynamics: Dynamics, form: StudyForm) -> list[FieldError]:
         try:
             read_kept(dynamics.system, text, 0)
         except Error as error:
-            errors.append(FieldError(f"keep.{k}", _words(error)))
+            errors.append(FieldError(field=f"keep.{k}", message=_words(error)))
     try:
         begin = read_seconds(dynamics, "t0", dynamics.system.run_defaults.get("t0", 0.0))
         if form.until and not read_seconds(dynamics, "until", form.until) > begin:
             raise ArgumentError(f"a time after the start, {begin:g} s, is expected")
     except Error as error:
-        errors.append(FieldError("until", _words(error)))
+        errors.append(FieldError(field="until", message=_words(error)))
     return errors
 
 
@@ -280,25 +321,26 @@ def _check_axis(dynamics: Dynamics, field: str, axis: FormAxis, form: StudyForm)
     if not axis.name:
         return []
     if axis.name in FIELDS and axis.name not in system.parameters and axis.name not in system.inputs:
-        return [FieldError(f"{field}.name", f"{axis.name} is a setting of runs: kn.sweep varies it in Python")]
+        words = f"{axis.name} is a setting of runs: kn.sweep varies it in Python"
+        return [FieldError(field=f"{field}.name", message=words)]
     try:
         check_names(dynamics, {axis.name: 0.0})
     except Error as error:
         near = find_close(axis.name, list_names(system))
-        return [FieldError(f"{field}.name", suggest(_words(error), axis.name, near))]
+        return [FieldError(field=f"{field}.name", message=suggest(_words(error), axis.name, near))]
     errors = []
     for word, text in axis.texts().items():
         try:
             read_value(dynamics, axis.name, text)
         except (Error, ValueError, TypeError) as error:
-            errors.append(FieldError(f"{field}.{word.partition('.')[0]}", _words(error)))
+            errors.append(FieldError(field=f"{field}.{word.partition('.')[0]}", message=_words(error)))
     if not errors:
         try:
             given = axis.given(form.design)
             if not isinstance(given, list):
                 given.numbers(axis.name, lambda value: read_value(dynamics, axis.name, value))
         except Error as error:
-            errors.append(FieldError(f"{field}.second", _words(error)))
+            errors.append(FieldError(field=f"{field}.second", message=_words(error)))
     return errors
 
 
@@ -343,10 +385,10 @@ def _try_run(worker: StudyWorker) -> tuple[float, str]:
 
 def make_study(order: Order) -> Plain:
     """Make the runs; each chunk is given as it is made."""
-    form, errors = read_form(order.fields.get("form"))
+    form, errors = read_form(order.fields["form"])
     errors += [] if errors else check_fields(find_compiled(order.system), form)
     if errors:
-        raise ArgumentError(f"{errors[0].field}: {errors[0].message}")
+        raise ArgumentError(f"{errors[0]['field']}: {errors[0]['message']}")
     worker = _set_up(order, form)
     order.give({"description": describe_study(worker)})
     told = 0.0
@@ -363,13 +405,16 @@ def make_study(order: Order) -> Plain:
     return {"done": True}
 
 
-def describe_study(worker: StudyWorker) -> Plain:
+def describe_study(worker: StudyWorker) -> StudyDescription:
     """What the runs of a study have, before any is made."""
     design = worker.plan.design
     return {
         "dims": [{"name": name, "length": length} for name, length in design.dims.items()],
         "axes": [
-            {"name": axis.name, "title": axis.title, "unit": axis.unit, "dim": dim, "values": values}
+            {
+                "name": axis.name, "title": axis.title, "unit": axis.unit, "dim": dim, "values": values,
+                "shown": {"unit": axis.unit, "factor": 1.0},
+            }
             for axis, dim, values in design.coordinates()
         ],
         "kept": [
@@ -397,7 +442,7 @@ def plain_chunk(chunk: ChunkResult) -> Plain:
     }  # fmt: skip
 
 
-STUDY_TASKS: dict[str, Callable[[Order], Plain]] = {"study_check": check_study, "study": make_study}
+STUDY_TASKS: dict[str, Callable[[Order], Mapping[str, Any]]] = {"study_check": check_study, "study": make_study}
 
 KNOWN = {**TASKS, **STUDY_TASKS}
 POLITE = 5  # by how much others come first
@@ -422,7 +467,7 @@ def main() -> None:
         _write(output, answer)
 
 
-def do_task(order: dict[str, Any], output: BinaryIO) -> dict[str, Any]:
+def do_task(order: dict[str, Any], output: BinaryIO) -> Mapping[str, Any]:
     """What one task answers."""
 
     def tell(share: float, words: str = "") -> None:
@@ -431,6 +476,8 @@ def do_task(order: dict[str, Any], output: BinaryIO) -> dict[str, Any]:
     def give(part: dict[str, Any]) -> None:
         _write(output, {"part": part})
 
+    if order["task"] == "run_parts":
+        return make_parts(order["fields"]["run"])
     if order["task"] not in KNOWN:
         raise Error(f"there is no task {order['task']!r:.40}")
     system = read_system(order["text"], order["place"], order["trust"])

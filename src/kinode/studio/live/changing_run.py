@@ -32,12 +32,15 @@ from kinode.results.run_frames import FrameEvaluator, RunFrames, prepare_frames
 from kinode.results.trajectory import Trajectory
 from kinode.simulation.run_arguments import read_seconds
 from kinode.structure.state_layout import Coordinate
+from kinode.studio.server.messages import Quantity
 from kinode.tasks.simulate import RunStart, RunTask, compute_run, find_begin, read_task
 
 MOST_KEPT = 8  # compiled systems with their evaluators
 DEFAULT_END = 10.0  # s
 Progress = Callable[[float], Any]
 Names = tuple[str, ...]
+Changes = Mapping[str, Quantity | None]
+"""Values by name as a page sends them; None where the file's own is meant."""
 
 
 @dataclass(frozen=True)
@@ -99,13 +102,13 @@ class ChangingRun:
 
     # -- choices -----------------------------------------------------------------------------------
     def choice(
-        self, values: Mapping[str, Any] | None = None, start: Mapping[str, Any] | None = None, until: Any = None,
+        self, values: Changes | None = None, start: Changes | None = None, until: Any = None,
         before: Choice | None = None,
     ) -> Choice:  # fmt: skip
         """A choice from what a page sends, on top of the one before."""
         old = before or Choice(self.until)
-        merged = {**old.values, **{name: self._read(name, x) for name, x in _check(values, "values").items()}}
-        begin = {**old.start, **_check(start, "start")}
+        merged = {**old.values, **{name: self._read(name, x) for name, x in (values or {}).items()}}
+        begin = {**old.start, **(start or {})}
         end = old.until if until is None else self._read_until(until)
         return Choice(end, _without_none(merged), _without_none(begin))
 
@@ -209,23 +212,11 @@ def rows_of(setting: Setting, inputs: Mapping[str, Any]) -> tuple[Array, Array]:
     return read.read_parameters(dict(setting.parameters) or None), read.read_inputs(dict(inputs) or None)
 
 
-def _check(values: Any, field: str) -> dict[str, Any]:
-    """Values by name as a page sends them: numbers, texts with units, or None where the file's own is meant."""
-    if values is None:
-        return {}
-    if not isinstance(values, Mapping):
-        raise ArgumentError(f"{field}: values by name are expected, such as {{'arm.mass': 2}}, not {short(values)}")
-    for name, value in values.items():
-        if isinstance(value, bool) or not isinstance(value, int | float | str | None):
-            raise ArgumentError(f"{field}: {name}: a number is expected, not {short(value)}")
-    return dict(values)
-
-
 def _without_none(values: Mapping[str, Any]) -> dict[str, Any]:
     return {name: value for name, value in values.items() if value is not None}
 
 
-def change_state(dynamics: Dynamics, state: State, changes: Mapping[str, Any] | None, p: Array, inputs: Array) -> State:
+def change_state(dynamics: Dynamics, state: State, changes: Changes | None, p: Array, inputs: Array) -> State:
     """The state with other values of some coordinates, speeds or other states, by name.
 
     Parameters
@@ -244,8 +235,6 @@ def change_state(dynamics: Dynamics, state: State, changes: Mapping[str, Any] | 
     >>> change_state(dynamics, dynamics.initial, {"elbow.q": "30 deg"}, dynamics.parameters, dynamics.inputs).q.round(3)
     array([1.745, 0.524])
     """
-    if changes is not None and not isinstance(changes, Mapping):
-        raise ArgumentError(f"state: values by name are expected, such as {{'elbow.q': 0.3}}, not {short(changes)}")
     known = {c.name: c for c in dynamics.coordinates}
     for name in changes or {}:
         if name not in known:

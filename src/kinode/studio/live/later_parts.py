@@ -1,16 +1,14 @@
 """The parts of a run's document that take seconds: a large circuit, and the equations written out.
 
-They are made in a process of their own, since a page could hardly be answered meanwhile; it is ended when they are not
-wanted any more.
+They are made by a worker, since a page could hardly be answered meanwhile; it is ended when they are not wanted.
 """
 
 from __future__ import annotations
 
+import base64
 import pickle
-import subprocess
-import sys
-import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
+from pathlib import Path
 from typing import Any, NamedTuple
 
 from kinode.dynamics.compile import compile as compile_system
@@ -20,10 +18,9 @@ from kinode.model.system import System
 from kinode.player.diagram_data import MOST_COMPONENTS, DiagramRecord, diagram_data
 from kinode.player.equation_data import EquationRecord, equation_data
 from kinode.results.trajectory import Trajectory
+from kinode.studio.server.worker import DerivationProcess, StoppedError
 
 QUICK = 24  # components that are drawn at once
-LONGEST = 120.0  # s
-LOOK = 0.05  # s between looks at whether the parts are still wanted
 
 
 class LaterParts(NamedTuple):
@@ -51,48 +48,35 @@ def find_later_parts(
         "system": run.system, "t": run.t, "y": run.y, "p": own, "inputs": run.inputs, "diagram": diagram,
         "equations": equations,
     }  # fmt: skip
+    worker = DerivationProcess()
     try:
-        answer = _ask_process(pickle.dumps(task), goes_on)
-        if answer is None:
-            return LaterParts(None, None)
-        drawn, written = pickle.loads(answer)  # of this program's own making
+        answer = worker.ask("run_parts", "", Path(), {"run": pack(task)}, goes_on)
+        drawn, written = unpack(answer["parts"])
         return LaterParts(drawn and DiagramRecord(*drawn), written and EquationRecord(*written))
-    except (OSError, subprocess.SubprocessError, pickle.PickleError, AttributeError, TypeError, EOFError):
+    except StoppedError:
+        return LaterParts(None, None)
+    except (Error, OSError, pickle.PickleError, AttributeError, TypeError):
         return LaterParts(
             diagram_data(run.system) if diagram else None,
             equation_data(run) if equations else None,
         )
+    finally:
+        worker.close()
 
 
-def _ask_process(task: bytes, goes_on: Callable[[], bool]) -> bytes | None:
-    """What another process answers; None if it was ended, since the answer is not wanted any more."""
-    command = [sys.executable, "-m", "kinode.studio.live.later_parts"]
-    pipe, end = subprocess.PIPE, time.monotonic() + LONGEST
-    with subprocess.Popen(command, stdin=pipe, stdout=pipe, stderr=subprocess.DEVNULL) as process:
-        given: bytes | None = task
-        while True:
-            try:
-                answer, _ = process.communicate(given, timeout=LOOK)
-            except subprocess.TimeoutExpired:
-                given = None  # it goes on with what it was given first
-                late = time.monotonic() > end
-                if not late and goes_on():
-                    continue
-                process.kill()
-                process.communicate()
-                if late:
-                    raise
-                return None
-            except BaseException:
-                process.kill()
-                raise
-            if process.returncode:
-                raise subprocess.CalledProcessError(process.returncode, command)
-            return answer
+def pack(data: object) -> str:
+    """Data of this program's own making as text."""
+    return base64.b64encode(pickle.dumps(data)).decode()
 
 
-def make_parts(task: Mapping[str, Any]) -> tuple[Any, Any]:
-    """What the other process does."""
+def unpack(text: str) -> Any:
+    """The data again."""
+    return pickle.loads(base64.b64decode(text))
+
+
+def make_parts(packed: str) -> dict[str, str]:
+    """What the worker does."""
+    task = unpack(packed)
     drawn = written = None
     if task["equations"]:
         try:
@@ -103,12 +87,8 @@ def make_parts(task: Mapping[str, Any]) -> tuple[Any, Any]:
             written = None
     if task["diagram"]:
         drawn = diagram_data(task["system"])
-    return (
+    parts = (
         None if drawn is None else tuple(drawn),
         None if written is None else (written.data, written.infos, written.values),
     )
-
-
-if __name__ == "__main__":
-    made = make_parts(pickle.loads(sys.stdin.buffer.read()))
-    sys.stdout.buffer.write(pickle.dumps(made))
+    return {"parts": pack(parts)}

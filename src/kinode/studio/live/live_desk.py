@@ -1,21 +1,5 @@
 """The desk of a live page: one model, the values chosen for it, the run that is shown; and who answers what.
 
-==============  =====================================  ==========================================================
-kind            fields                                 answer
-==============  =====================================  ==========================================================
-open                                                   the run (player/run_document.py), with ``live`` in its header
-set             values, start, until, reset, series    what has changed, with all series or those named
-rows            id                                     all series of one of the last runs
-series          names                                  quantities at the times of the pictures
-causes          joint, by                              who loads a joint
-response        name, low, high, of, points            a response curve begins; it comes by pushes
-response_stop   name                                   it ends
-branch          t, state, values, until                a run from the state at a time, with changes
-modes           t                                      eigenvalues and mode shapes at the state at a time
-locus           name, low, high, t, points             eigenvalues along a number
-checks          what                                   the audit, or independent derivations compared
-==============  =====================================  ==========================================================
-
 Values are in SI or texts with units; those that were set before stay, None means that of the file, ``reset`` forgets
 all.  Pushed are ``progress``, ``model`` (a new file, or more of the same), ``model_error`` and ``response``.
 """
@@ -25,32 +9,106 @@ from __future__ import annotations
 import math
 import threading
 from collections import deque
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from dataclasses import replace
-from typing import Any
+from typing import Literal, NotRequired, TypedDict
 
 import numpy as np
 
 from kinode.algebra.scalars import Array
 from kinode.errors import ArgumentError
 from kinode.kernels.state import State
-from kinode.model.base.fields import short
 from kinode.player.equation_data import equation_data
 from kinode.player.run_document import audit_badge, series_info, verification_badge
 from kinode.player.scene_data import Plain
-from kinode.simulation.run_arguments import read_seconds
 from kinode.studies.batch import read_value
-from kinode.studio.live.changing_run import ChangingRun, ChosenRun, change_state, rows_of
-from kinode.studio.live.page_data import Packed, PageData, looks_alike
-from kinode.studio.live.response_curves import ResponseBoard
-from kinode.studio.server.session import Answer, Client, Job, Session, describe_error
-from kinode.tasks.mode_shapes import ModeShape, mode_shapes, root_locus
+from kinode.studio.live.changing_run import Changes, ChangingRun, ChosenRun, change_state, rows_of
+from kinode.studio.live.page_data import (
+    BadgeData,
+    Geometry,
+    LiveState,
+    Packed,
+    PageData,
+    Rows,
+    RunHeader,
+    UpdateHeader,
+    looks_alike,
+)
+from kinode.studio.live.response_curves import DEFAULT_POINTS, FailedValue, ResponseBoard
+from kinode.studio.server.messages import Arrays, Quantity, describe_error, request
+from kinode.studio.server.session import Client, Job, Session
+from kinode.tasks.mode_shapes import mode_shapes, root_locus
 from kinode.tasks.simulate import find_begin
 
 WAIT_SECONDS = 0.1
+Complex = tuple[float, float]
+LOCUS_POINTS = 25
 GEOMETRY = "geometry"  # what a page remembers: the shapes that it was sent
 MOST_RUNS = 8  # whose series can be asked for
 CHECKS = {"audit": audit_badge, "verify": verification_badge}
+
+
+class Progress(TypedDict):
+    """What is being done before there is a run."""
+
+    words: str
+
+
+class ModelFault(TypedDict):
+    """What is wrong with a model."""
+
+    message: str
+    line: int | None
+    component: str | None
+    field: NotRequired[str]
+    file: NotRequired[str]
+
+
+class LiveHeader(LiveState):
+    """What can be set, and what is; how many models were opened before; what is wrong now, if the run is older."""
+
+    model: int
+    trouble: NotRequired[ModelFault]
+
+
+class SentMode(TypedDict):
+    """A mode: its eigenvalue, frequency in rad/s, damping ratio, what moves most, and the array of its poses."""
+
+    eigenvalue: Complex
+    frequency: float
+    damping: float
+    moves: str
+    poses: str  # empty where no body moves
+
+
+class SentModes(TypedDict):
+    """Eigenvalues and modes."""
+
+    eigenvalues: list[Complex]
+    modes: list[SentMode]
+
+
+class SentLocus(TypedDict):
+    """Eigenvalues along the values of a number."""
+
+    values: list[float]
+    eigenvalues: list[list[Complex]]
+    failed: list[FailedValue]
+
+
+class SentCauses(TypedDict):
+    """Who loads a joint: the array has the contributors' loads over time."""
+
+    joint: str
+    by: Literal["body", "cause"]
+    names: list[str]
+    array: str
+
+
+class RowsHeader(TypedDict):
+    """The rows of series that an answer has."""
+
+    rows: Rows
 
 
 class LiveDesk:
@@ -75,13 +133,7 @@ class LiveDesk:
         self._trouble: BaseException | None = None
         self._words = "reading the model"
         self._last: deque[ChosenRun] = deque(maxlen=MOST_RUNS)
-        answers: Mapping[str, Callable[[Job], Answer]] = {
-            "open": self.open, "set": self.set, "rows": self.rows, "series": self.series, "causes": self.causes,
-            "modes": self.modes, "locus": self.locus, "branch": self.branch, "checks": self.checks,
-            "response": self.response, "response_stop": self.response_stop,
-        }  # fmt: skip
-        for kind, answer in answers.items():
-            session.handle(kind, answer)
+        session.add(self)
         session.on_open = self._greet
 
     # -- the model ---------------------------------------------------------------------------------
@@ -177,28 +229,29 @@ class LiveDesk:
             client.push({"kind": "progress", "words": self._words})
 
     # -- answers -----------------------------------------------------------------------------------
-    def open(self, job: Job) -> Answer:
+    @request("open")
+    def open(self, job: Job) -> tuple[RunHeader, Arrays]:
         """The run as it is now; waits for the first."""
         while not self._ready.wait(WAIT_SECONDS):
             if not job.goes_on():
-                return {}
+                raise ArgumentError("stopped")
         data, chosen = self.shown
         header, arrays = self._document(data, chosen)
         job.client.memory[GEOMETRY] = data.geometry(chosen)
         if self._trouble is not None:
             header["live"]["trouble"] = describe_error(self._trouble)
-        return header, arrays
+        return RunHeader(header), arrays
 
-    def set(self, job: Job) -> Answer:
-        """A run with other values."""
-        wanted = job.fields.get("series")
-        if wanted is not None and not (isinstance(wanted, list) and all(isinstance(x, str) for x in wanted)):
-            raise ArgumentError(f"series: a list of names is expected, not {short(wanted)}")
+    @request("set")
+    def set(
+        self, job: Job, values: Changes | None = None, start: Changes | None = None, until: Quantity | None = None,
+        reset: bool = False, series: list[str] | None = None,
+    ) -> tuple[UpdateHeader, Arrays]:  # fmt: skip
+        """A run with other values: what has changed, with all series or those named."""
         with self.responses.pausing():
             while True:
                 data, before = self.shown
-                fields, old = job.fields, None if job.fields.get("reset") else before.choice
-                choice = data.model.choice(fields.get("values"), fields.get("start"), fields.get("until"), old)
+                choice = data.model.choice(values, start, until, None if reset else before.choice)
                 chosen = data.model.compute(choice, data.names, job.goes_on)
                 self._last.append(chosen)
                 with self._lock:
@@ -206,10 +259,10 @@ class LiveDesk:
                         continue
                     if job.goes_on():
                         self._shown = data, chosen
-                return data.update(chosen, wanted, self._find_moved(job, data, chosen))
+                return data.update(chosen, series, self._find_moved(job, data, chosen))
 
     @staticmethod
-    def _find_moved(job: Job, data: PageData, chosen: ChosenRun) -> Plain | None:
+    def _find_moved(job: Job, data: PageData, chosen: ChosenRun) -> Geometry | None:
         """Shapes and places, if this page has others."""
         geometry, memory = data.geometry(chosen), job.client.memory
         if GEOMETRY in memory and looks_alike(memory[GEOMETRY], geometry):
@@ -218,20 +271,18 @@ class LiveDesk:
             memory[GEOMETRY] = geometry
         return geometry
 
-    def rows(self, job: Job) -> Answer:
-        """All series of a run, of which "set" sent a few."""
-        number = job.fields.get("id")
+    @request("rows")
+    def rows(self, id: int) -> tuple[RowsHeader, Arrays]:
+        """All series of one of the last runs, of which "set" sent a few."""
         for chosen in list(self._last):
-            if chosen.number == number:
+            if chosen.number == id:
                 rows, series = self.shown[0].rows(chosen)
                 return {"rows": rows}, {"series": series}
-        raise ArgumentError(f"id: there is no run {short(number)} any more")
+        raise ArgumentError(f"id: there is no run {id} any more")
 
-    def series(self, job: Job) -> Answer:
+    @request("series")
+    def series(self, names: list[str]) -> Packed:
         """Further quantities, at the times of the pictures."""
-        names = job.fields.get("names")
-        if not isinstance(names, list) or not all(isinstance(name, str) for name in names):
-            raise ArgumentError(f"names: a list of names is expected, not {short(names)}")
         data, chosen = self.shown
         terms = {} if data.equations is None else {info["name"]: info for info in data.equations.infos}
         found = self._find_terms(chosen, names) if any(name in terms for name in names) else {}
@@ -255,124 +306,110 @@ class LiveDesk:
         record = equation_data(chosen.run, chosen.frames)
         return {} if record is None else {x["name"]: row for x, row in zip(record.infos, record.values)}
 
-    def causes(self, job: Job) -> Answer:
+    @request("causes")
+    def causes(self, joint: str, by: Literal["body", "cause"] = "body") -> tuple[SentCauses, Arrays]:
         """Who loads a joint."""
-        joint, by = job.fields.get("joint"), job.fields.get("by", "body")
-        if not isinstance(joint, str) or not isinstance(by, str):
-            raise ArgumentError(f"joint, by: names are expected, not {short(joint)} and {short(by)}")
         _, chosen = self.shown
         breakdown = chosen.frames.breakdown(joint, by)
         name = f"causes.{by}.{joint}"
         return {"joint": joint, "by": by, "names": list(breakdown.names), "array": name}, {name: breakdown.loads}
 
-    def response(self, job: Job) -> Answer:
-        """Begin a response curve."""
+    @request("response")
+    def response(
+        self, job: Job, name: str, low: Quantity, high: Quantity, of: str = "", points: int = DEFAULT_POINTS
+    ) -> None:  # fmt: skip
+        """Begin a response curve; it comes by pushes."""
         data, chosen = self.shown
-        self.responses.start(job.client, data.model, chosen, job.fields)
-        return {"started": True}
+        self.responses.start(job.client, data.model, chosen, name, (low, high), of, points)
 
-    def response_stop(self, job: Job) -> Answer:
+    @request("response_stop")
+    def response_stop(self, job: Job, name: str | None = None) -> None:
         """End a response curve, or all of a page."""
-        name = job.fields.get("name")
-        self.responses.stop(job.client, name if isinstance(name, str) else None)
-        return {}
+        self.responses.stop(job.client, name)
 
-    def branch(self, job: Job) -> Answer:
+    @request("branch")
+    def branch(
+        self, job: Job, t: Quantity, state: Changes | None = None, values: Changes | None = None,
+        until: Quantity | None = None,
+    ) -> Packed:  # fmt: skip
         """A run from the state at a time, with changes; the run that is shown stays."""
         data, chosen = self.shown
-        fields, model = job.fields, data.model
-        t = read_seconds(chosen.dynamics, "t", fields.get("t"))
-        choice = model.choice(fields.get("values"), None, fields.get("until"), replace(chosen.choice, start={}))
-        state = model.state_at(chosen, t)
-        if not choice.until > state.t:
-            raise ArgumentError(f"t: {t:g} s is the end; a branch needs some time after it")
+        model = data.model
+        choice = model.choice(values, None, until, replace(chosen.choice, start={}))
+        begin = model.state_at(chosen, t)
+        if not choice.until > begin.t:
+            raise ArgumentError(f"t: {begin.t:g} s is the end; a branch needs some time after it")
         setting, inputs = model.split(choice.values)
         p, given = rows_of(setting, inputs)
         with self.responses.pausing(), setting.dynamics.start.lock:
-            state = change_state(setting.dynamics, state, fields.get("state"), p, given)
-            begin = find_begin(model.task(setting.dynamics, choice.until), state, p, given)
-        made = model.compute(choice, data.names, job.goes_on, begin)
-        return data.branch_document(made, f"branch at {t:.4g} s")
+            changed = change_state(setting.dynamics, begin, state, p, given)
+            start = find_begin(model.task(setting.dynamics, choice.until), changed, p, given)
+        made = model.compute(choice, data.names, job.goes_on, start)
+        return data.branch_document(made, f"branch at {begin.t:.4g} s")
 
-    def modes(self, job: Job) -> Answer:
+    @request("modes")
+    def modes(self, t: Quantity) -> tuple[SentModes, Arrays]:
         """Eigenvalues and mode shapes at a time of the run."""
         data, chosen = self.shown
-        return answer_modes(chosen, data.model.state_at(chosen, job.fields.get("t")))
+        return answer_modes(chosen, data.model.state_at(chosen, t))
 
-    def locus(self, job: Job) -> Answer:
-        """Eigenvalues along a number."""
+    @request("locus")
+    def locus(self, t: Quantity, name: str, low: Quantity, high: Quantity, points: int = LOCUS_POINTS) -> SentLocus:
+        """Eigenvalues along a number, at a time of the run."""
         data, chosen = self.shown
-        return answer_locus(chosen, data.model.state_at(chosen, job.fields.get("t")), job.fields)
+        return answer_locus(chosen, data.model.state_at(chosen, t), name, (low, high), points)
 
-    def checks(self, job: Job) -> Answer:
+    @request("checks")
+    def checks(self, what: Literal["audit", "verify"]) -> BadgeData:
         """The audit of the run, or a comparison of independent derivations."""
-        what = job.fields.get("what")
-        if what not in CHECKS:
-            raise ArgumentError(f"what: one of {', '.join(CHECKS)} is expected, not {short(what)}")
-        return CHECKS[what](self.shown[1].run)
+        return BadgeData(CHECKS[what](self.shown[1].run))
 
 
 MOST_SWINGS = 60  # modes whose poses are sent
-DEFAULT_POINTS, MOST_POINTS = 25, 401
+MOST_POINTS = 401  # of a locus
 
 
-def answer_modes(chosen: ChosenRun, state: State) -> tuple[Plain, dict[str, Array]]:
+def answer_modes(chosen: ChosenRun, state: State) -> tuple[SentModes, Arrays]:
     """Eigenvalues and modes at a state, with the poses of each mode over a period."""
     shapes = mode_shapes(chosen.dynamics, state, parameters=chosen.run.p, inputs=chosen.run.inputs)
     arrays: dict[str, Array] = {}
-    modes, eigenvalues = [], []
+    modes, eigenvalues = list[SentMode](), list[Complex]()
     for k, shape in enumerate(shapes.modes):
         swing = shapes.swing(k) if k < MOST_SWINGS else None
         name = f"mode.{k}" if swing is not None and swing.moves else ""
         if swing is not None and name:
             arrays[name] = swing.poses
         pair = _pair(shape.eigenvalue)
-        eigenvalues += [pair, [pair[0], -pair[1]]] if shape.eigenvalue.imag else [pair]
-        record = {"eigenvalue": pair, "frequency": shape.frequency, "damping": shape.damping, "words": _words(shape)}
-        modes.append({**record, "poses": name})
-    return {"t": state.t, "eigenvalues": eigenvalues, "modes": modes, "bodies": list(chosen.run.system.bodies)}, arrays
+        eigenvalues += [pair, (pair[0], -pair[1])] if shape.eigenvalue.imag else [pair]
+        moves = ", ".join(shape.mode.largest())
+        modes.append({
+            "eigenvalue": pair, "frequency": shape.frequency, "damping": shape.damping, "moves": moves, "poses": name,
+        })  # fmt: skip
+    return {"eigenvalues": eigenvalues, "modes": modes}, arrays
 
 
-def _words(shape: ModeShape) -> str:
-    """A mode in words: how it goes, and what moves most."""
-    real, damping = shape.eigenvalue.real, shape.damping
-    if not shape.eigenvalue.imag:
-        way = "stays" if real == 0.0 else f"{'grows' if real > 0 else 'decays'} in {_number(1 / abs(real))} s"
-    else:
-        hertz = f"{_number(shape.frequency / (2 * math.pi))} Hz"
-        way = f"{hertz}, grows" if damping < 0.0 else f"{hertz}, damping {_number(damping)}"
-    most = shape.mode.largest()
-    return f"{way}: {', '.join(most)}" if most else way
-
-
-def answer_locus(chosen: ChosenRun, state: State, fields: Mapping[str, Any]) -> Plain:
+def answer_locus(
+    chosen: ChosenRun, state: State, name: str, ends: tuple[Quantity, Quantity], points: int
+) -> SentLocus:  # fmt: skip
     """Eigenvalues along the values of a number, at a state that is kept."""
-    name, points, dynamics = fields.get("name"), fields.get("points", DEFAULT_POINTS), chosen.dynamics
-    if isinstance(points, bool) or not isinstance(points, int) or not 2 <= points <= MOST_POINTS:
-        raise ArgumentError(f"points: a number from 2 to {MOST_POINTS} is expected, not {short(points)}")
-    if not isinstance(name, str) or not name:
-        raise ArgumentError(f"name: the name of a number is expected, not {short(name)}")
+    dynamics = chosen.dynamics
+    if not 2 <= points <= MOST_POINTS:
+        raise ArgumentError(f"points: a number from 2 to {MOST_POINTS} is expected, not {points}")
     number = dynamics.live.get(name)
     if number is not None and number.structural:
         raise ArgumentError(f"{name}: other values need a new compilation: {number.reason}")
-    low, high = (read_value(dynamics, name, fields.get(end)) for end in ("low", "high"))
+    low, high = (read_value(dynamics, name, end) for end in ends)
     if not (math.isfinite(low) and math.isfinite(high)) or low == high:
         raise ArgumentError(f"low, high: two different values of {name} are expected")
     others = {key: value for key, value in chosen.setting.parameters.items() if key != name}
     inputs = {key: value for key, value in chosen.inputs.items() if key != name}
     found = root_locus(dynamics, state, name, np.linspace(low, high, points).tolist(), parameters=others, inputs=inputs)
     return {
-        "name": name,
-        "t": state.t,
         "values": found.values.tolist(),
         "eigenvalues": [[_pair(value) for value in row] for row in found.eigenvalues],
         "failed": [{"value": value, "message": message} for value, message in found.failures.items()],
     }
 
 
-def _pair(value: complex) -> list[float]:
-    return [float(value.real), float(value.imag)]
-
-
-def _number(value: float) -> str:
-    return f"{value:.3g}"
+def _pair(value: complex) -> Complex:
+    return float(value.real), float(value.imag)

@@ -11,6 +11,7 @@ import threading
 import warnings
 import webbrowser
 from collections.abc import Callable, Mapping
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -25,9 +26,9 @@ from kinode.results.trajectory import Trajectory
 from kinode.studio.live.changing_run import ChangingRun, Choice, ChosenRun
 from kinode.studio.live.later_parts import find_later_parts, is_quick
 from kinode.studio.live.live_desk import LiveDesk
-from kinode.studio.live.model_watch import ModelWatch
+from kinode.studio.live.model_watch import Watch, find_stamp
 from kinode.studio.live.page_data import PageData
-from kinode.studio.server.session import Session
+from kinode.studio.server.session import GoesOn, Lane, Session
 from kinode.studio.server.web_server import ServedView, Server
 
 
@@ -56,8 +57,7 @@ class ShownModel:
     ) -> None:  # fmt: skip
         self._equations = equations
         self.desk, self.until, self.options, self.rest = desk, until, dict(options or {}), rest
-        self._later = threading.Lock()  # one at a time
-        self._closed = threading.Event()
+        self._later = Lane(self._add_later)
         self.complete = threading.Event()
         """Set when the run and all that belongs to it are there."""
         self._first = dict(values or {}), dict(start or {})
@@ -93,28 +93,22 @@ class ShownModel:
         if quick and long:
             self.complete.set()
             return True
-        later = threading.Thread(
-            target=self._add_later, args=(data, chosen, not quick), name="kinode later", daemon=True
-        )  # fmt: skip
-        later.start()
+        self._later.ask((data, chosen, not quick), self.rest)
         return True
 
     def close(self) -> None:
         """End what is under way for the run that is shown."""
-        self._closed.set()
-
-    def _add_later(self, data: PageData, chosen: ChosenRun, circuit: bool) -> None:
-        """Add the equations, and a circuit that takes long to draw, unless another model is shown by then."""
-        with self._later:
-            self._closed.wait(self.rest)
-            if self._is_wanted(data):
-                self._find_later(data, chosen, circuit)
+        self._later.close()
 
     def _is_wanted(self, data: PageData) -> bool:
         """Whether this is still the model that is shown."""
-        return self.desk.shows(data.model) and not self._closed.is_set()
+        return self.desk.shows(data.model) and not self._later.ended
 
-    def _find_later(self, data: PageData, chosen: ChosenRun, circuit: bool) -> None:
+    def _add_later(self, shown: tuple[PageData, ChosenRun, bool], _: GoesOn) -> None:
+        """Add the equations, and a circuit that takes long to draw, unless another model is shown by then."""
+        data, chosen, circuit = shown
+        if not self._is_wanted(data):
+            return
         missing = self._equations and data.equations is None
         found = find_later_parts(
             chosen.run, diagram=circuit, equations=missing, goes_on=lambda: self._is_wanted(data)
@@ -205,7 +199,7 @@ class LiveView(ServedView):
         pages = {"/": page_of("/player.js", system.name, "data-kinode-live"), "/player.js": program}
         self.server = Server(self.session, pages).start()
         self.model = ShownModel(self.desk, until, options, values, start, equations=equations)
-        self._watch = None if self.file is None else ModelWatch(self.file, self._follow)
+        self._watch = None if self.file is None else Watch(partial(find_stamp, self.file), self._follow)
         self._thread = threading.Thread(target=self._begin, args=(system,), name="kinode model", daemon=True)
         self._thread.start()
 

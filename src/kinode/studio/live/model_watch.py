@@ -18,26 +18,26 @@ _TEXTS = (".yaml", ".yml", ".json", ".urdf", ".xml", ".mjcf", ".xacro")
 Stamp = tuple[tuple[str, int, int], ...]
 
 
-class ModelWatch:
-    """Calls a function, in a thread of its own, when a file or one that it names was changed.
+class Watch:
+    """Polls files, and calls a function in a thread of its own when they were changed.
 
     Parameters
     ----------
-    file : path
-        The model.
+    find : function
+        Gives what tells versions of the files apart.
     on_change : function
         Called without arguments; what it raises ends nothing.
     seconds : float
         Between two looks.
     """
 
-    def __init__(self, file: Path, on_change: Callable[[], None], seconds: float = POLL_SECONDS) -> None:
-        self.file, self._on_change, self._seconds = file, on_change, seconds
+    def __init__(self, find: Callable[[], Stamp], on_change: Callable[[], None], seconds: float = POLL_SECONDS) -> None:
+        self._find, self._on_change, self._seconds = find, on_change, seconds
         self._end = threading.Event()
-        self._stamp = find_stamp(file)
+        self._stamp = find()
         self._thread = threading.Thread(target=self._watch, name="kinode watch", daemon=True)
 
-    def start(self) -> ModelWatch:
+    def start(self) -> Watch:
         """Begin to watch."""
         self._thread.start()
         return self
@@ -48,10 +48,10 @@ class ModelWatch:
 
     def _watch(self) -> None:
         while not self._end.wait(self._seconds):
-            stamp = find_stamp(self.file)
+            stamp = self._find()
             if stamp == self._stamp:
                 continue
-            while not self._end.wait(SETTLE_SECONDS) and (later := find_stamp(self.file)) != stamp:
+            while not self._end.wait(SETTLE_SECONDS) and (later := self._find()) != stamp:
                 stamp = later
             self._stamp = stamp
             if not self._end.is_set():

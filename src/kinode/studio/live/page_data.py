@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Mapping, Sequence
-from typing import Any
+from typing import Any, Literal, NewType, TypedDict
 
 import numpy as np
 
@@ -19,9 +19,91 @@ from kinode.player.scene_data import KeptRecords, Plain, SceneData
 from kinode.results.joint_loads import LOAD_ROUNDING
 from kinode.results.run_frames import RunFrames
 from kinode.studio.live.changing_run import ChangingRun, Choice, ChosenRun
+from kinode.studio.server.messages import Arrays
 
 Packed = tuple[Plain, dict[str, Array]]
 GEOMETRY = ("frames", "elements", "joints")
+
+
+# Parts of a run as files have them too (player/run_document.py): the page has their types.
+RunEnding = NewType("RunEnding", Plain)
+EventData = NewType("EventData", Plain)
+StripData = NewType("StripData", Plain)
+Geometry = NewType("Geometry", Plain)
+BadgeData = NewType("BadgeData", Plain)
+RunHeader = NewType("RunHeader", Plain)
+
+
+class LiveNumber(TypedDict):
+    """A number that can be set."""
+
+    name: str
+    value: float
+    unit: str
+    words: str
+    low: float | None
+    high: float | None
+    structural: str  # why a change compiles anew; empty if it does not
+    group: str  # "parameters", "inputs", or the component
+    place: str  # where the text has it
+
+
+class LiveState(TypedDict):
+    """What can be set, and what is: in the header of a run that is live."""
+
+    parameters: list[LiveNumber]
+    until: float
+    file: str
+    readOnly: bool
+    responseOf: str  # "elbow.reaction.force|peak"
+    responses: list[str]  # what curves can show
+    values: dict[str, float]  # those that differ from the file
+    start: dict[str, float]  # initial values that may be set
+    startChanged: dict[str, float]
+    id: int  # of the run, as in its updates
+
+
+class ModelPush(TypedDict):
+    """In the header of a run that is pushed: why it came: a new file, another text, or more of the same run."""
+
+    cause: Literal["file", "text", "more"]
+
+
+class Rows(TypedDict):
+    """How many rows of series there are, and which were sent; null: the first ones."""
+
+    of: int
+    at: list[int] | None
+
+
+class SentPeak(TypedDict):
+    """The largest of a load, and when."""
+
+    value: float
+    time: float
+
+
+class JointPeaks(TypedDict):
+    """The largest loads of a joint."""
+
+    joint: str
+    force: SentPeak
+    moment: SentPeak
+
+
+class UpdateHeader(TypedDict):
+    """A run after a number was set; ``geometry`` has shapes and places where they are others."""
+
+    run: RunEnding
+    events: list[EventData]
+    strips: list[StripData]
+    peaks: list[JointPeaks]
+    values: dict[str, float]
+    loadNotes: list[str]
+    geometry: Geometry | None
+    note: str
+    id: int
+    rows: Rows
 
 
 class PageData:
@@ -75,7 +157,7 @@ class PageData:
             return known
         return EquationRecord(known.data, known.infos, np.full((len(known.infos), len(chosen.frames)), np.nan))
 
-    def live_header(self, chosen: ChosenRun) -> Plain:
+    def live_header(self, chosen: ChosenRun) -> LiveState:
         """What can be set, and what is."""
         return {
             "parameters": list_numbers(self.model, chosen),
@@ -91,17 +173,19 @@ class PageData:
         }
 
     # -- what has changed --------------------------------------------------------------------------
-    def update(self, chosen: ChosenRun, names: Sequence[str] | None = None, geometry: Plain | None = None) -> Packed:
+    def update(
+        self, chosen: ChosenRun, names: Sequence[str] | None = None, geometry: Geometry | None = None
+    ) -> tuple[UpdateHeader, Arrays]:
         """The run after a number was set, with its shapes where they are given; of the series those named, or all."""
         frames = chosen.frames
         rows, series = self.rows(chosen, names)
-        header = {
-            "update": True,
-            **run_records(chosen.run, frames.t),
+        records = run_records(chosen.run, frames.t)
+        header: UpdateHeader = {
+            "run": records["run"],
+            "events": records["events"],
+            "strips": records["strips"],
             "peaks": find_peaks(frames, self._joints),
             "values": dict(chosen.choice.values),
-            "start": start_values(chosen),
-            "until": chosen.choice.until,
             "loadNotes": list(frames.notes),
             "geometry": geometry,
             "note": chosen.setting.message,
@@ -115,7 +199,7 @@ class PageData:
         arrays |= {f"loads.{part}": values for part, values in frames.loads.items()}
         return header, arrays
 
-    def rows(self, chosen: ChosenRun, names: Sequence[str] | None = None) -> tuple[Plain, Array]:
+    def rows(self, chosen: ChosenRun, names: Sequence[str] | None = None) -> tuple[Rows, Array]:
         """The series with these names, or all: how many rows there are, which are sent (None: the first), and these.
 
         Terms of equations come last and are never sent: they are asked for where they are shown.
@@ -127,7 +211,7 @@ class PageData:
         at = [row for name in names if name in frames.columns for row in range(of)[frames.columns[name]]]
         return {"of": of, "at": at}, frames.quantities[at]
 
-    def geometry(self, chosen: ChosenRun) -> Plain:
+    def geometry(self, chosen: ChosenRun) -> Geometry:
         """Shapes and places of a run."""
         with self._lock:
             if self._kept is None or self._kept[0] is not chosen.dynamics:
@@ -135,16 +219,17 @@ class PageData:
             scene = SceneData(chosen.run, self._size, self._kept[1])
             places = {record["name"]: record for record in scene.joints()}
             joints = [{**record, **places.get(name, {})} for name, record in self._joints.items()]
-            return {"bodies": scene.bodies, "frames": scene.frames, "elements": scene.elements, "joints": joints}
+            shown = {"bodies": scene.bodies, "frames": scene.frames, "elements": scene.elements, "joints": joints}
+            return Geometry(shown)
 
 
-def looks_alike(one: Plain, other: Plain) -> bool:
+def looks_alike(one: Geometry, other: Geometry) -> bool:
     """Whether two geometries are drawn alike: masses do not show."""
     bodies = ([{**body, "mass": 0.0} for body in each["bodies"]] for each in (one, other))
     return all(one[part] == other[part] for part in GEOMETRY) and next(bodies) == next(bodies)
 
 
-def find_peaks(frames: RunFrames, joints: Mapping[str, Plain]) -> list[Plain]:
+def find_peaks(frames: RunFrames, joints: Mapping[str, Plain]) -> list[JointPeaks]:
     """The largest force and moment of each joint, and when."""
     if not len(frames):
         return []
@@ -165,8 +250,8 @@ def find_peaks(frames: RunFrames, joints: Mapping[str, Plain]) -> list[Plain]:
 
 
 # -- what can be set -------------------------------------------------------------------------------
-def list_numbers(model: ChangingRun, chosen: ChosenRun) -> list[Plain]:
-    """Parameters, inputs, then all numbers of the model by component (``ParameterData`` of the player)."""
+def list_numbers(model: ChangingRun, chosen: ChosenRun) -> list[LiveNumber]:
+    """Parameters, inputs, then all numbers of the model by component."""
     system, values = model.system, chosen.choice.values
     rows = []
     nominal = system.parameter_values()
@@ -191,10 +276,12 @@ def list_numbers(model: ChangingRun, chosen: ChosenRun) -> list[Plain]:
 def _number(
     name: str, value: float, unit: str, words: str, group: str, structural: str = "",
     bounds: tuple[Any, Any] = (None, None), place: str = "",
-) -> Plain:  # fmt: skip
+) -> LiveNumber:  # fmt: skip
     low, high = (None if bound is None else float(bound) for bound in bounds)
-    record = {"name": name, "value": value, "unit": unit, "words": words, "low": low, "high": high}
-    return {**record, "structural": structural, "group": group, "place": place or name}
+    return {
+        "name": name, "value": value, "unit": unit, "words": words, "low": low, "high": high,
+        "structural": structural, "group": group, "place": place or name,
+    }  # fmt: skip
 
 
 def start_values(chosen: ChosenRun) -> dict[str, float]:

@@ -10,20 +10,21 @@ from __future__ import annotations
 import math
 import threading
 import time
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from contextlib import contextmanager
-from typing import Any
+from typing import TypedDict
 
 import numpy as np
 
 from kinode.errors import ArgumentError
-from kinode.model.base.fields import short
 from kinode.studies.batch import Batch, RunRow, read_value, refined_order
-from kinode.studies.kept_results import BY_SIZE, read_reduction
+from kinode.studies.kept_results import read_reduction
 from kinode.studies.sweep import set_up_study
 from kinode.studio.live.changing_run import ChangingRun, ChosenRun
-from kinode.studio.server.session import Client
+from kinode.studio.server.messages import Quantity
+from kinode.studio.server.session import Client, GoesOn, Lane
 
+Ends = tuple[Quantity, Quantity]
 QUIET = 0.3
 """s without a request for a run, before curves go on."""
 PUSH_EVERY = 0.04
@@ -33,23 +34,42 @@ THREADS = 1
 """Runs of curves at a time: one processor remains for the page."""
 
 
+class FailedValue(TypedDict):
+    """A value for which there is no result, and why."""
+
+    value: float
+    message: str
+
+
+class CurvePush(TypedDict):
+    """What is known of a curve by now; ``complete`` if nothing more will come."""
+
+    name: str
+    of: str
+    unit: str
+    values: list[float]
+    results: list[float]
+    failed: list[FailedValue]
+    complete: bool
+
+
 class ResponseBoard:
     """The curves under way, by page and name."""
 
     def __init__(self) -> None:
-        self._changed = threading.Condition()
+        self._changed = threading.RLock()
         self._curves: dict[tuple[Client, str], _PushedCurve] = {}
-        self._busy, self._quiet_from, self._ended = 0, 0.0, False
-        self._paused = False
-        self._thread: threading.Thread | None = None
+        self._busy, self._paused = 0, False
+        self._resuming = Lane(self._resume)
 
-    def start(self, client: Client, model: ChangingRun, chosen: ChosenRun, fields: Mapping[str, Any]) -> None:
-        """Begin a curve, in the place of one of the same name."""
-        name, points = _name(fields.get("name")), fields.get("points", DEFAULT_POINTS)
-        if isinstance(points, bool) or not isinstance(points, int) or not 2 <= points <= MOST_POINTS:
-            raise ArgumentError(f"points: a number from 2 to {MOST_POINTS} is expected, not {short(points)}")
+    def start(
+        self, client: Client, model: ChangingRun, chosen: ChosenRun, name: str, ends: Ends, of: str, points: int
+    ) -> None:
+        """Begin a curve of ``of`` over the number ``name``, in the place of one of the same name."""
+        if not 2 <= points <= MOST_POINTS:
+            raise ArgumentError(f"points: a number from 2 to {MOST_POINTS} is expected, not {points}")
         self.stop(client, name)
-        curve = _PushedCurve(client, model, chosen, {**fields, "name": name, "points": points})
+        curve = _PushedCurve(client, model, chosen, name, ends, of, points)
         with self._changed:
             self._curves = {key: each for key, each in self._curves.items() if not each.finished}
             self._curves[client, name] = curve
@@ -76,18 +96,13 @@ class ResponseBoard:
         finally:
             with self._changed:
                 self._busy -= 1
-                self._quiet_from = time.monotonic() + QUIET
-                self._changed.notify_all()
-                if self._thread is None and self._paused:
-                    self._thread = threading.Thread(target=self._resume_later, name="kinode curves", daemon=True)
-                    self._thread.start()
+                if self._paused:
+                    self._resuming.ask(None, QUIET)
 
     def close(self) -> None:
         """Stop all."""
         self.stop()
-        with self._changed:
-            self._ended = True
-            self._changed.notify_all()
+        self._resuming.close()
 
     def _pause(self) -> None:
         if not self._paused and self._curves:
@@ -95,33 +110,31 @@ class ResponseBoard:
             for curve in self._curves.values():
                 curve.batch.pause()
 
-    def _resume_later(self) -> None:
-        """Let the curves go on when nothing was asked for a moment; the thread ends then."""
+    def _resume(self, _: None, goes_on: GoesOn) -> None:
+        """Let the curves go on; while a run is asked for its end lets them."""
         with self._changed:
-            while not self._ended:
-                left = QUIET if self._busy else self._quiet_from - time.monotonic()
-                if left <= 0:
-                    break
-                self._changed.wait(left)
-            self._paused, self._thread = False, None
-            for curve in self._curves.values():
-                curve.batch.resume()
+            if not self._busy:
+                self._paused = False
+                for curve in self._curves.values():
+                    curve.batch.resume()
 
 
 class _PushedCurve:
     """One curve, and what of it was told to its page."""
 
-    def __init__(self, client: Client, model: ChangingRun, chosen: ChosenRun, fields: Mapping[str, Any]) -> None:
-        self.client, self.name, self.of = client, fields["name"], fields.get("of")
+    def __init__(
+        self, client: Client, model: ChangingRun, chosen: ChosenRun, name: str, ends: Ends, of: str, points: int
+    ) -> None:
+        self.client, self.name, self.of = client, name, of
         self.ready = threading.Event()
         self._told = 0.0
-        dynamics, name, choice = chosen.setting.dynamics, self.name, chosen.choice
-        self._reduction = read_reduction(dynamics.system, fields.get("of", ""))
-        low, high = (read_value(dynamics, name, fields.get(end)) for end in ("low", "high"))
+        dynamics, choice = chosen.setting.dynamics, chosen.choice
+        self._reduction = read_reduction(dynamics.system, of)
+        low, high = (read_value(dynamics, name, end) for end in ends)
         if not (math.isfinite(low) and math.isfinite(high)) or low == high:
-            given = f"{fields.get('low')!r} and {fields.get('high')!r}"
+            given = f"{ends[0]!r} and {ends[1]!r}"
             raise ArgumentError(f"low, high: two different values of {name} are expected, not {given}")
-        self.values: list[float] = np.linspace(low, high, fields["points"]).tolist()
+        self.values: list[float] = np.linspace(low, high, points).tolist()
         fixed = {**chosen.setting.parameters, **model.split(choice.values)[1]}
         worker, _ = set_up_study(
             dynamics, {name: self.values}, choice.until, keep=self._reduction.text,
@@ -149,26 +162,13 @@ class _PushedCurve:
             return
         self._told = now
         made = [each for each in rows if not each.failed]
-        known = [(self.values[each.index], float(each.results[self._reduction.text])) for each in made]
-        size = abs if self._reduction.by in BY_SIZE else float
-        least = min((pair for pair in known if math.isfinite(pair[1])), key=lambda pair: size(pair[1]), default=None)
-        self.client.push(
-            {
-                "kind": "response",
-                "name": self.name,
-                "of": self.of,
-                "unit": self._reduction.unit,
-                "values": [value for value, _ in known],
-                "results": [result for _, result in known],
-                "failed": [{"value": self.values[each.index], "message": each.message} for each in rows if each.failed],
-                "least": None if least is None else {"value": least[0], "result": least[1]},
-                "points": len(self.batch),
-                "complete": complete,
-            }
-        )
-
-
-def _name(name: Any) -> str:
-    if not isinstance(name, str) or not name:
-        raise ArgumentError(f"name: the name of a number is expected, not {short(name)}")
-    return name
+        told: CurvePush = {
+            "name": self.name,
+            "of": self.of,
+            "unit": self._reduction.unit,
+            "values": [self.values[each.index] for each in made],
+            "results": [float(each.results[self._reduction.text]) for each in made],
+            "failed": [{"value": self.values[each.index], "message": each.message} for each in rows if each.failed],
+            "complete": complete,
+        }
+        self.client.push({"kind": "response", **told})

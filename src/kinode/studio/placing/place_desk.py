@@ -1,26 +1,14 @@
 """Answers for building in 3D, and what is said about the mobility of the model.
 
-===========  ===========================  =====================================================================
-kind         fields                       answer
-===========  ===========================  =====================================================================
-place_scene  gesture                      the model at its start as a packet; after a gesture that is not done
-place_pull   body, at, goal, anew         poses while a body is pulled, as a packet; coordinates, words
-place_start                               gesture: what writes the pulled position into the text; words
-place_frames                              frames: the named frames of bodies
-shape        name                         the shape of a body as a form; mass and inertia as numbers
-mobility                                  freedoms, loops, redundant constraints, in words and by joint
-===========  ===========================  =====================================================================
-
 The newest scene and the newest pull win; nothing of it waits for a run, or is waited for by gestures.  A mechanism that
 is locked is a problem of its text: which loop, which joints, and the changes that free it (`find_lock_problems`).
 """
 
 from __future__ import annotations
 
-import math
 import threading
-from collections.abc import Iterator, Mapping
-from typing import TYPE_CHECKING, Any
+from collections.abc import Iterable, Iterator
+from typing import TYPE_CHECKING, Any, Literal, NotRequired, TypedDict, cast
 
 import numpy as np
 
@@ -34,12 +22,13 @@ from kinode.editing.places import EntryPlaces, find_box, split_box
 from kinode.editing.spans import apply_edits
 from kinode.errors import ArgumentError, AssemblyError, Error, ModelError
 from kinode.model.system import System
-from kinode.player.scene_data import Plain
+from kinode.studio.document.model_document import Gesture
 from kinode.studio.placing.pulling import Pull, start_gesture
-from kinode.studio.placing.shape_fields import describe_shape
+from kinode.studio.placing.shape_fields import ShapeData, describe_shape
 from kinode.studio.placing.still_model import StillModel, pose_array
-from kinode.studio.placing.still_scene import gap_records, still_document
-from kinode.studio.server.session import Answer, Job
+from kinode.studio.placing.still_scene import GapData, PlaceData, gap_records, still_document
+from kinode.studio.server.messages import Arrays, request
+from kinode.studio.server.session import Job
 from kinode.tasks.loop_locking import FreeingChange, LockedLoop, find_locked_loops
 from kinode.tasks.mobility import Mobility, component_words, mobility
 
@@ -98,7 +87,70 @@ def find_cure(change: FreeingChange, text: str) -> Cure | None:
 FREE = 6
 
 
-def explain_mobility(model: StillModel, whole: bool, text: str = "") -> Plain:
+class SentCure(TypedDict):
+    """A change that may mend a problem."""
+
+    words: str
+    gesture: Gesture
+
+
+class ExplainedMobility(TypedDict):
+    """The freedoms of a model."""
+
+    counts: list[tuple[str, str]]
+    sentences: list[str]
+    badges: dict[str, str]
+    loose: list[str]
+    cures: list[SentCure]  # what frees a locked loop
+
+
+class EmptyScene(TypedDict):
+    """In the place of a scene: there is no body yet."""
+
+    empty: bool
+    at: int  # the version of the text
+
+
+class PlacesHeader(TypedDict):
+    """What the header of a scene has beside that of a run (player/run_document.py)."""
+
+    places: list[PlaceData]
+    gaps: list[GapData]
+    loose: list[str]
+    words: str
+    at: int
+    said: NotRequired[str]  # of a gesture that is not done: its words
+
+
+class PulledHeader(TypedDict):
+    """What a pull led to: coordinates by name, how far the point is from its goal, joints that do not meet."""
+
+    at: int
+    values: dict[str, list[float]]
+    left: float
+    words: str
+    gaps: list[GapData]
+
+
+class StartAnswer(TypedDict):
+    """What writes the pulled position into the text."""
+
+    gesture: Gesture
+    words: str
+
+
+PlaceFrame = dict[Literal["name", "body"], str]
+"""A named frame of a body."""
+
+
+class MobilityData(ExplainedMobility):
+    """The freedoms of a version, and where its loops are open."""
+
+    gaps: list[GapData]
+    at: int  # the version of the text
+
+
+def explain_mobility(model: StillModel, whole: bool, text: str = "") -> ExplainedMobility:
     """The freedoms of a model, and its redundant constraints, as plain data.
 
     Parameters
@@ -112,8 +164,7 @@ def explain_mobility(model: StillModel, whole: bool, text: str = "") -> Plain:
     Returns
     -------
     dict
-        ``counts`` as rows of words and numbers, ``sentences``, ``badges`` by joint, ``cures`` with words and gesture,
-        and ``text`` as ``kn.mobility`` prints it.
+        ``counts`` as rows of words and numbers, ``sentences``, ``badges`` by joint, ``cures`` with words and gesture.
 
     Raises
     ------
@@ -135,29 +186,33 @@ def explain_mobility(model: StillModel, whole: bool, text: str = "") -> Plain:
         "sentences": list(_sentences(found, model, floating)),
         "badges": badges,
         "loose": sorted(model.loose.values()),
-        "cures": [
-            {"words": cure.words, "gesture": cure.gesture}
+        "cures": write_cures(
+            cure
             for loop in found.locked
             for change in loop.changes
             if text and (cure := find_cure(change, text)) is not None
-        ],
-        "text": str(found),
+        ),
     }
 
 
-def _rows(found: Mobility, floating: int) -> Iterator[list[str]]:
-    yield ["bodies", str(found.bodies)]
-    yield ["joints", str(found.joints - floating // FREE)]
-    yield ["loops", str(found.loops)]
-    yield ["degrees of freedom", str(found.freedoms - floating)]
-    yield ["counted in space", str(found.spatial - floating)]
+def write_cures(cures: Iterable[Cure]) -> list[SentCure]:
+    """Cures as they are sent."""
+    return [{"words": cure.words, "gesture": cast(Gesture, cure.gesture)} for cure in cures]
+
+
+def _rows(found: Mobility, floating: int) -> Iterator[tuple[str, str]]:
+    yield ("bodies", str(found.bodies))
+    yield ("joints", str(found.joints - floating // FREE))
+    yield ("loops", str(found.loops))
+    yield ("degrees of freedom", str(found.freedoms - floating))
+    yield ("counted in space", str(found.spatial - floating))
     if found.planar is not None:
-        yield ["counted in the plane", str(found.planar)]
-    yield ["redundant constraints", str(found.redundant)]
+        yield ("counted in the plane", str(found.planar))
+    yield ("redundant constraints", str(found.redundant))
     if found.driven:
-        yield ["driven freedoms", str(found.driven)]
+        yield ("driven freedoms", str(found.driven))
     if found.tied:
-        yield ["tied freedoms", str(found.tied)]
+        yield ("tied freedoms", str(found.tied))
 
 
 def _sentences(found: Mobility, model: StillModel, floating: int) -> Iterator[str]:
@@ -185,8 +240,8 @@ def _sentences(found: Mobility, model: StillModel, floating: int) -> Iterator[st
         )
 
 
+Vector = tuple[float, float, float]
 PULLED = "pulled"  # what a page remembers: its pull, the position it led to, and the text that it is of
-EMPTY = {"bodies": [], "empty": True}
 
 
 class PlaceDesk:
@@ -216,15 +271,16 @@ class PlaceDesk:
         return model
 
     # -- answers -----------------------------------------------------------------------------------
-    def scene(self, job: Job) -> Answer:
+    @request("place_scene")
+    def scene(self, gesture: Gesture | None = None) -> tuple[PlacesHeader, Arrays] | EmptyScene:
         """The model at its start, or as a gesture would make it."""
-        found, gesture = self.desk.checked(), job.fields.get("gesture")
+        found = self.desk.checked()
         if gesture is None:
             if not found.system.bodies:
-                return {**EMPTY, "at": found.of.version}
+                return {"empty": True, "at": found.of.version}
             model = self.model(found.checked)
             header, arrays = still_document(model, ModelDraft(found.of.text, found.of.place, found.checked))
-            return {**header, "at": found.of.version}, arrays
+            return cast(PlacesHeader, {**header, "at": found.of.version}), arrays
         plan = plan_gesture(found.of.text, gesture, found.of.place, found.checked)
         text = apply_edits(found.of.text, plan.edits)
         checked = check_text(text, found.of.place)
@@ -233,31 +289,30 @@ class PlaceDesk:
         near = self.model(found.checked) if found.system.bodies else None
         model = StillModel(checked.system, near)
         header, arrays = still_document(model, ModelDraft(text, found.of.place, checked))
-        return {**header, "at": found.of.version, "said": plan.words}, arrays
+        return cast(PlacesHeader, {**header, "at": found.of.version, "said": plan.words}), arrays
 
-    def pull(self, job: Job) -> Answer:
+    @request("place_pull")
+    def pull(self, job: Job, body: str, at: Vector, goal: Vector, anew: bool = False) -> tuple[PulledHeader, Arrays]:
         """Pull a body by a point; the first request of a drag begins where the model starts."""
-        found, fields = self.desk.checked(), job.fields
+        found, point = self.desk.checked(), np.array(at, dtype=float)
         model = self.model(found.checked)
-        body, at, goal = fields.get("body"), _vector(fields, "at"), _vector(fields, "goal")
-        if not isinstance(body, str):
-            raise ArgumentError(f"body: a name is expected, not {body!r:.40}")
         before: tuple[Pull, Array] | None = job.client.memory.get(PULLED)
         with self._lock:
-            pull, x = Pull(model, body, at) if before is None else before[0], None
-            if before is not None and pull.model is model and fields.get("anew") is not True:
+            pull, x = Pull(model, body, point) if before is None else before[0], None
+            if before is not None and pull.model is model and not anew:
                 x = before[1]
-            if pull.model is not model or pull.body != body or not np.array_equal(pull.at, at):
-                pull = Pull(model, body, at)
-            pulled = pull.to(goal, x)
+            if pull.model is not model or pull.body != body or not np.array_equal(pull.at, point):
+                pull = Pull(model, body, point)
+            pulled = pull.to(np.array(goal, dtype=float), x)
         job.client.memory[PULLED] = (pull, pulled.x)
-        header = {
+        header: PulledHeader = {
             "at": found.of.version, "values": model.values(pulled.x), "left": pulled.left, "words": pulled.words,
             "gaps": gap_records(model, pulled.poses),
         }  # fmt: skip
         return header, {"poses": pose_array(pulled.poses.values())}
 
-    def start(self, job: Job) -> Answer:
+    @request("place_start")
+    def start(self, job: Job) -> StartAnswer:
         """What would make the pulled position the start."""
         found, before = self.desk.checked(), job.client.memory.get(PULLED)
         if before is None or before[0].model is not self.model(found.checked):
@@ -265,45 +320,27 @@ class PlaceDesk:
         draft = ModelDraft(found.of.text, found.of.place, found.checked)
         with self._lock:
             gesture, words = start_gesture(before[0].model, before[1], draft)
-        return {"gesture": gesture, "words": "; ".join(words)}
+        return {"gesture": cast(Gesture, gesture), "words": "; ".join(words)}
 
-    def frames(self, job: Job) -> Answer:
+    @request("place_frames", lane="place_frames")
+    def frames(self) -> dict[Literal["frames"], list[PlaceFrame]]:
         """The named frames of bodies, where a part can stand."""
         bodies = self.desk.checked().system.bodies
         return {"frames": [{"name": str(x), "body": name} for name, b in bodies.items() for x in b.frames if x.name]}
 
-    def shape(self, job: Job) -> Answer:
-        """The shape of a body, and what it gives."""
-        found, name = self.desk.checked(), job.fields.get("name")
-        if not isinstance(name, str):
-            raise ArgumentError(f"name: the name of a body is expected, not {name!r:.40}")
+    @request("shape", lane="shape")
+    def shape(self, name: str) -> ShapeData:
+        """The shape of a body as a form, and what it gives."""
+        found = self.desk.checked()
         return describe_shape(found.system, ModelDraft(found.of.text, found.of.place, found.checked), name)
 
-    def mobility(self, job: Job) -> Answer:
+    @request("mobility")
+    def mobility(self) -> MobilityData:
         """Freedoms and redundant constraints."""
         found = self.desk.checked()
         model = self.model(found.checked)
         try:
             explained = explain_mobility(model, found.checked.complete, found.of.text)
         except AssemblyError as error:
-            explained = {"counts": [], "sentences": [str(error)], "badges": {}, "loose": [], "cures": [], "text": ""}
+            explained = {"counts": [], "sentences": [str(error)], "badges": {}, "loose": [], "cures": []}
         return {**explained, "gaps": gap_records(model, model.poses), "at": found.of.version}
-
-
-def add_place_answers(desk: StudioDesk) -> PlaceDesk:
-    """Answer what pages ask that build in 3D."""
-    place = PlaceDesk(desk)
-    for kind, answer in {
-        "place_scene": place.scene, "place_pull": place.pull, "place_start": place.start, "mobility": place.mobility,
-    }.items():  # fmt: skip
-        desk.session.handle(kind, answer)
-    for kind, answer in {"shape": place.shape, "place_frames": place.frames}.items():
-        desk.session.handle(kind, answer, lane=kind)
-    return place
-
-
-def _vector(fields: Mapping[str, Any], key: str) -> Array:
-    raw = fields.get(key)
-    if isinstance(raw, list) and len(raw) == 3 and all(isinstance(x, int | float) and math.isfinite(x) for x in raw):
-        return np.array(raw, dtype=float)
-    raise ArgumentError(f"{key}: three numbers are expected, not {raw!r:.60}")

@@ -10,7 +10,7 @@ import os
 from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
+from typing import Any, NotRequired, TypedDict, cast
 
 import numpy as np
 
@@ -24,6 +24,7 @@ from kinode.model.base.meshes import read_mesh
 from kinode.model.base.shapes import CLOSE, MESH_FIELDS, SHAPE_SIZES, Shape
 from kinode.model.system import System
 from kinode.player.scene_data import Plain
+from kinode.studio.document.model_document import Gesture
 
 MOST_FILES, MOST_FOLDERS = 200, 500
 ENTRIES = ("xx", "yy", "zz", "xy", "xz", "yz")
@@ -129,7 +130,34 @@ KEPT = ("mass", "density", "at")  # what another kind of shape takes over
 OWN = ("mass", "com", "inertia", "about")  # of a body without a shape
 
 
-def describe_shape(system: System, draft: ModelDraft, name: str) -> Plain:
+class ShapeField(TypedDict):
+    """A field of a shape, as written."""
+
+    name: str
+    text: str | None
+    words: str
+    choices: NotRequired[list[str]]  # "" among them: left out
+
+
+class ShapeProperties(TypedDict):
+    """Mass, mass center and inertia in words, each with one number or two."""
+
+    properties: list[list[str]]
+    columns: list[str]  # heads of the numbers, where there are two
+    differs: list[str]  # properties whose two numbers differ
+
+
+class ShapeData(ShapeProperties):
+    """The shape of a body as a form."""
+
+    name: str
+    solid: str  # its kind; empty if it has none
+    fields: list[ShapeField]
+    kinds: dict[str, Gesture]  # what makes it one
+    missing: dict[str, str]  # kinds that cannot be had, and why
+
+
+def describe_shape(system: System, draft: ModelDraft, name: str) -> ShapeData:
     """The shape of a body.
 
     Parameters
@@ -140,13 +168,6 @@ def describe_shape(system: System, draft: ModelDraft, name: str) -> Plain:
         Its text.
     name : str
         A body of the text.
-
-    Returns
-    -------
-    dict
-        ``solid``, its kind ("" if it has none), ``fields`` with their texts, ``kinds`` with the gesture that makes it
-        one, ``missing``: kinds that cannot be had, and why, ``properties``: mass, mass center and inertia in words,
-        ``columns``: heads of their numbers where there are two, ``differs``: properties whose two numbers differ.
     """
     path = draft.path_of(name)
     node = draft.root.find(*path, "shape")
@@ -155,7 +176,7 @@ def describe_shape(system: System, draft: ModelDraft, name: str) -> Plain:
     names = (*SHAPE_SIZES.get(kind, ()), *(("axis",) if kind in ("cylinder", "rod") else ()))
     names += ("mass", *(() if kind == "rod" else ("density",)), "at") if kind else ()
     names = MESH_FIELDS if kind == "mesh" else names
-    more = mesh_fields(draft.file, _text(draft, inner, "file")) if kind == "mesh" else {}
+    more: Any = mesh_fields(draft.file, _text(draft, inner, "file")) if kind == "mesh" else {}
     words = WORDS | ({"at": MESH_AT} if kind == "mesh" else {})
     files, why = find_mesh_files(draft.file)
     kinds = {new: _make(draft, name, path, inner, new) for new in SHAPE_SIZES}
@@ -164,8 +185,8 @@ def describe_shape(system: System, draft: ModelDraft, name: str) -> Plain:
     return {
         "name": name,
         "solid": kind,
-        "fields": [{"name": x, "text": _text(draft, inner, x), "words": words[x], **more.get(x, {})} for x in names],
-        "kinds": kinds,
+        "fields": [more.get(x, {}) | {"name": x, "text": _text(draft, inner, x), "words": words[x]} for x in names],
+        "kinds": cast(dict[str, Gesture], kinds),
         "missing": {} if "mesh" in kinds else {"mesh": why},
         **_properties(system, name),
     }
@@ -216,7 +237,7 @@ def _make_mesh(
     return {"do": "all", "gestures": gestures, "words": f"make {name} a mesh"}
 
 
-def _properties(system: System, name: str) -> Plain:
+def _properties(system: System, name: str) -> ShapeProperties:
     rows, differs, columns = list[list[str]](), list[str](), list[str]()
     body = system.bodies.get(name)
     shape = body.shape if isinstance(body, Body) else None

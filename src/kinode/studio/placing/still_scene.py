@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import replace
-from typing import Any
+from typing import Annotated, Any, Literal, NotRequired, TypedDict, cast
 
 import numpy as np
 
@@ -28,11 +28,58 @@ from kinode.player.scene_data import Plain, SceneData
 from kinode.studio.placing.still_model import StillModel, pose_array
 from kinode.version import __version__
 
+Vec3 = Annotated[list[float], 3]
 NOTHING: Plain = {
     "loadParts": [], "loadNotes": [], "series": [], "liveOnly": [], "events": [], "strips": [], "badges": [],
     "diagram": None, "equations": None, "causes": [], "bearings": [], "parameters": [], "facts": [],
     "run": {"status": "done", "message": "", "component": "", "from": 0.0, "to": 0.0},
 }  # fmt: skip
+
+
+class PlaceEntry(TypedDict):
+    """A number of the text that places something."""
+
+    text: str
+    value: float | None  # in SI
+    unit: str
+    parameter: str  # by which it follows; empty if it is a number of its own
+    off: str  # why it stays; empty if it can be moved
+
+
+class SentAxis(TypedDict):
+    """The axis of a joint in its own axes; ``off`` says why it cannot be turned."""
+
+    text: str
+    value: Vec3 | None
+    off: str
+
+
+class PlaceData(TypedDict):
+    """A frame, a mass center or a joint with the numbers that place it, in the axes of a body; -1 is the world."""
+
+    kind: Annotated[str, Literal["frame", "center", "joint"]]
+    name: str
+    body: int
+    at: Vec3
+    quaternion: Annotated[list[float], 4]
+    path: list[str | int]  # of its position in the text
+    given: bool  # whether the position is written
+    turnPath: list[str | int]
+    off: str
+    turnOff: str
+    entries: list[PlaceEntry]
+    turns: list[PlaceEntry]  # roll, pitch, yaw
+    axis: NotRequired[SentAxis]  # of a joint
+
+
+class GapData(TypedDict):
+    """A joint whose two sides do not meet, in the world."""
+
+    joint: str
+    a: Vec3
+    b: Vec3
+    length: float
+    words: str
 
 
 class StillRun:
@@ -89,7 +136,7 @@ def still_document(model: StillModel, draft: ModelDraft | None) -> tuple[Plain, 
     return header, arrays
 
 
-def gap_records(model: StillModel, poses: Mapping[str, Pose]) -> list[Plain]:
+def gap_records(model: StillModel, poses: Mapping[str, Pose]) -> list[GapData]:
     """The joints whose sides do not meet, with where they are in the world."""
     return [
         {"joint": name, "a": _list(a), "b": _list(b), "length": float(np.linalg.norm(b - a)),
@@ -99,7 +146,7 @@ def gap_records(model: StillModel, poses: Mapping[str, Pose]) -> list[Plain]:
 
 
 # -- what can be placed ----------------------------------------------------------------------------
-def _places(model: StillModel, scene: SceneData, draft: ModelDraft) -> Iterator[Plain]:
+def _places(model: StillModel, scene: SceneData, draft: ModelDraft) -> Iterator[PlaceData]:
     system = model.given
     inner_drafts: dict[Box, ModelDraft] = {(): draft}
     for name, body in system.bodies.items():
@@ -118,7 +165,7 @@ def _places(model: StillModel, scene: SceneData, draft: ModelDraft) -> Iterator[
             yield from _joint_place(scene, draft, joint)
 
 
-def _joint_place(scene: SceneData, draft: ModelDraft, joint: Joint) -> Iterator[Plain]:
+def _joint_place(scene: SceneData, draft: ModelDraft, joint: Joint) -> Iterator[PlaceData]:
     """A joint at the side whose numbers place it."""
     fields = find_place(draft, "joint", joint.name)
     side = "child" if fields.at[-2:-1] in ((1,), ("b",)) or fields.at[-1:] in ((1,), ("b",)) else "parent"
@@ -128,11 +175,13 @@ def _joint_place(scene: SceneData, draft: ModelDraft, joint: Joint) -> Iterator[
         words = "its point is given in the axes of its frames: move the frames"
         fields = replace(fields, entries=(), off=words)
     axis, entry = given_axis(joint, draft.system.nominal), find_axis(draft, joint.name)
-    turned = {"text": entry.text, "off": entry.off, "value": None if axis is None else _list(axis)}
-    yield {**_record(scene, draft, "joint", joint.name, frame, fields), "axis": turned}
+    turned: SentAxis = {"text": entry.text, "off": entry.off, "value": None if axis is None else _list(axis)}
+    record = _record(scene, draft, "joint", joint.name, frame, fields)
+    record["axis"] = turned
+    yield record
 
 
-def _place(scene: SceneData, draft: ModelDraft, kind: str, name: str, frame: Frame) -> Iterator[Plain]:
+def _place(scene: SceneData, draft: ModelDraft, kind: str, name: str, frame: Frame) -> Iterator[PlaceData]:
     try:
         fields = find_place(draft, kind, name.removeprefix(box_prefix(draft.box)))
         fields = plain_places(fields) if draft.box else fields
@@ -144,17 +193,18 @@ def _place(scene: SceneData, draft: ModelDraft, kind: str, name: str, frame: Fra
     yield _record(scene, draft, kind, name, frame, fields)
 
 
-def _record(scene: SceneData, draft: ModelDraft, kind: str, name: str, frame: Frame, fields: PlaceFields) -> Plain:
+def _record(scene: SceneData, draft: ModelDraft, kind: str, name: str, frame: Frame, fields: PlaceFields) -> PlaceData:
     above = [step for box in draft.box for step in ("systems", box, "system")]
-    return {
+    record: Any = {
         "kind": kind, "name": name, **scene.place(frame), "off": fields.off, "turnOff": fields.turn_off,
         "path": [*above, *fields.at], "given": bool(fields.at) and draft.root.find(*fields.at) is not None,
         "turnPath": [*above, *fields.turn] if fields.turn else [],
         "entries": [_entry(entry) for entry in fields.entries], "turns": [_entry(entry) for entry in fields.turns],
     }  # fmt: skip
+    return cast(PlaceData, record)
 
 
-def _entry(entry: NumberEntry) -> Plain:
+def _entry(entry: NumberEntry) -> PlaceEntry:
     value = entry.value if np.isfinite(entry.value) else None
     return {"text": entry.text, "value": value, "unit": entry.unit, "parameter": entry.parameter, "off": entry.off}
 

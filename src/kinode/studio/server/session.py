@@ -15,18 +15,12 @@ The newest wins, for each page and kind: one request is running, one waiting.  T
 drag would show nothing.  It is told to stop when a newer one waits and it has taken max(2 s, 5 times what is usual for
 its kind), when the page asks for that (``{"kind": "stop", "of": 7}``; without ``of`` all requests), and when the page
 is gone.  The next begins when the answer has been taken, so that a slow page gets fewer pictures, not late ones.
-`NewestWork` is the same for work that no request asked for.
+`Lane` is the one mechanism for that, and for work that no request asked for.
 
-Handlers are functions of a `Job`, registered by kind, each page and kind with a thread of its own::
+Requests are answered by methods that say so (messages.py), or by functions of a `Job`::
 
     session = Session()
-
-    def set_values(job):
-        run = kn.simulate(dynamics, until, parameters=job.fields["values"], progress=job.goes_on)
-        return {"version": 3}, {"t": run.t, "poses": ...}      # a packet: header and arrays
-        # or: return {"version": 3}                            # JSON
-
-    session.handle("set", set_values)
+    session.add(desk)                                          # all requests that the desk has methods for
     session.handle("save", save, changes=True)                 # refused where the session is read-only
     session.handle("edit", edit, lane="text")                  # one after the other, none is overtaken
     session.push({"kind": "changed", "file": "arm.yaml"})      # to all pages; from any thread, without seq
@@ -49,72 +43,21 @@ import threading
 import time
 from collections import deque
 from collections.abc import AsyncIterator, Callable, Mapping
+from functools import partial
 from statistics import median
 from typing import Any, Generic, Protocol, TypeVar
 
-from numpy.typing import NDArray
-
-from kinode.errors import (
-    ArgumentError,
-    AssemblyError,
-    Error,
-    LawError,
-    ModelError,
-    SimulationError,
-    find_close,
-    suggest,
+from kinode.errors import ArgumentError, Error, find_close, suggest
+from kinode.player.packet import write_json
+from kinode.studio.server.messages import (
+    Arrays,
+    compose,
+    describe_error,
+    find_requests,
+    read_fields,
+    read_request,
+    takes_job,
 )
-from kinode.player.packet import EncodedSeries, read_json, write_json, write_packet
-
-Arrays = Mapping[str, NDArray[Any] | EncodedSeries]
-LARGEST_SEQ = 1 << 53  # beyond that, numbers of a page are not exact
-
-
-def compose(header: Mapping[str, Any], arrays: Arrays | None) -> str | bytes:
-    """A message: JSON, or a packet where there are arrays."""
-    return write_json(dict(header)) if arrays is None else write_packet(header, arrays)
-
-
-def read_request(message: str | bytes) -> dict[str, Any]:
-    """The fields of a request, with a ``seq`` that is right; ArgumentError if it is none."""
-    if not isinstance(message, str):
-        raise ArgumentError("a request is a text in JSON")
-    try:
-        fields = read_json(message)
-    except ValueError as error:
-        raise ArgumentError(f"a request that is not JSON: {error}") from None
-    if not isinstance(fields, dict):
-        raise ArgumentError("a request is an object with 'seq' and 'kind'")
-    seq = fields.get("seq")
-    if type(seq) is not int or not 0 <= seq < LARGEST_SEQ:
-        raise ArgumentError("seq: a request needs a whole number, from 0 on")
-    return fields
-
-
-def describe_error(error: BaseException) -> dict[str, Any]:
-    """An error as data: ``message``, ``type``, and where it is known component, field, file, line, and more.
-
-    Examples
-    --------
-    >>> from kinode.errors import ModelError
-    >>> describe_error(ModelError("must be positive", component="arm", field="mass", line=7))
-    {'message': 'must be positive', 'type': 'ModelError', 'component': 'arm', 'field': 'mass', 'line': 7}
-    """
-    kind = type(error).__name__
-    if not isinstance(error, Error):
-        return {"message": f"kinode failed, which is a fault of its own: {kind}: {error}", "type": kind}
-    said: dict[str, Any] = {"message": error.message if isinstance(error, ModelError) else str(error), "type": kind}
-    if isinstance(error, ModelError):
-        places = {"component": error.component, "field": error.field, "file": error.file, "line": error.line}
-        if isinstance(error, LawError):
-            places |= {"text": error.text, "position": error.position}
-        said |= {name: value for name, value in places.items() if value is not None}
-    if isinstance(error, AssemblyError):
-        said["residuals"] = {name: gap._asdict() for name, gap in error.residuals.items()}
-    if isinstance(error, SimulationError) and error.run is not None:
-        said["t"] = float(error.run.t[-1])
-    return said
-
 
 Answer = Mapping[str, Any] | tuple[Mapping[str, Any], Arrays] | None
 Handler = Callable[["Job"], Answer]
@@ -127,6 +70,130 @@ MOST_PUSHES = 256
 MOST_WAITING = 256
 """Requests of one lane that may wait."""
 RESERVED = frozenset({"overtaken", "stopped", "stop"})
+
+
+T = TypeVar("T")
+GoesOn = Callable[..., bool]
+PATIENCE = 2.0  # s, for which work under way may go on though newer waits
+
+
+class Threads:
+    """A pool of threads: one that is idle does what comes next."""
+
+    def __init__(self) -> None:
+        self._idle: list[queue.SimpleQueue[Callable[[], None]]] = []
+
+    def do(self, work: Callable[[], None]) -> None:
+        """Do something at once."""
+        try:
+            self._idle.pop().put(work)
+        except IndexError:
+            threading.Thread(target=self._labor, args=(work,), name="kinode work", daemon=True).start()
+
+    def _labor(self, work: Callable[[], None]) -> None:
+        own = queue.SimpleQueue[Callable[[], None]]()
+        while True:
+            work()
+            del work  # nothing is held while waiting
+            self._idle.append(own)
+            work = own.get()
+
+
+THREADS = Threads()
+
+
+class Lane(Generic[T]):
+    """Work in the background, a debounced queue: one is done, one waits, and the newest takes the place of that.
+
+    What is under way may finish, otherwise someone who types would see nothing; when its time is over and newer work
+    waits it is told to stop.
+
+    Parameters
+    ----------
+    work : function
+        Of what is asked for, and of a function that says whether it is still wanted.
+    in_order : bool, default False
+        Whether all that comes is done, one after the other.
+    patience : function, optional
+        Seconds that work may take though newer waits.
+    """
+
+    def __init__(
+        self, work: Callable[[T, GoesOn], None], *, in_order: bool = False,
+        patience: Callable[[], float] = lambda: PATIENCE,
+    ) -> None:  # fmt: skip
+        self.in_order, self._work, self._patience = in_order, work, patience
+        self.waiting: deque[T] = deque()
+        self.running: T | None = None
+        self.ended = False
+        self._busy, self._began, self._due = False, 0.0, 0.0
+        self._turn = threading.Condition()
+
+    def ask(self, what: T, quiet: float = 0.0) -> list[T]:
+        """Do this, once nothing else was asked for ``quiet`` seconds; returns what it takes the place of."""
+        with self._turn:
+            if self.ended:
+                return []
+            overtaken = [] if self.in_order else list(self.waiting)
+            if not self.in_order:
+                self.waiting.clear()
+            self.waiting.append(what)
+            self._due = time.monotonic() + quiet
+            if not self._busy:
+                self._busy = True
+                THREADS.do(partial(self._labor, () if quiet else self._take()))
+            self._turn.notify_all()
+        return overtaken
+
+    def take_back(self, fits: Callable[[T], bool]) -> list[T]:
+        """Take back what waits and fits."""
+        with self._turn:
+            gone = [what for what in self.waiting if fits(what)]
+            self.waiting = deque(what for what in self.waiting if not fits(what))
+        return gone
+
+    def wait(self, seconds: float = 60.0) -> bool:
+        """Wait until nothing is to be done; False if the time was over before."""
+        with self._turn:
+            return self._turn.wait_for(lambda: self.ended or not self._busy, seconds)
+
+    def close(self) -> None:
+        """End; what is under way is told to stop, unless all is done in order."""
+        with self._turn:
+            self.ended = True
+            self.waiting.clear()
+            self._turn.notify_all()
+
+    def _goes_on(self, *_: object) -> bool:
+        if self.in_order:
+            return True
+        late = bool(self.waiting) and time.monotonic() - self._began > self._patience()
+        return not self.ended and not late
+
+    def _take(self) -> tuple[T, ...]:
+        self.running = what = self.waiting.popleft()
+        self._began = time.monotonic()
+        return (what,)
+
+    def _labor(self, taken: tuple[T, ...]) -> None:
+        while taken := taken or self._next():
+            (what,), taken = taken, ()
+            try:
+                self._work(what, self._goes_on)
+            except Exception as error:
+                LOG.error("work in the background failed", exc_info=error)
+
+    def _next(self) -> tuple[T, ...]:
+        """What is to be done now; nothing where nothing waits, or all has ended."""
+        with self._turn:
+            self.running = None
+            while self.waiting and (left := self._due - time.monotonic()) > 0.0:
+                self._turn.wait(left)
+            if self.waiting:
+                return self._take()
+            self._busy = False
+            self._turn.notify_all()
+            return ()
 
 
 class Wire(Protocol):
@@ -150,11 +217,14 @@ class Job:
         self.kind = kind
         self.fields = fields
         self.client = client
-        self.began = 0.0
+        self.wanted: GoesOn = lambda: True
+        """Whether its lane has no reason to stop it."""
         self._stop = threading.Event()
 
     def goes_on(self, fraction: float = 0.0) -> bool:
         """Whether the answer is still wanted; fits ``progress=`` of `kn.simulate`."""
+        if not self.wanted():
+            self._stop.set()
         return not self._stop.is_set()
 
     def stop(self) -> None:
@@ -195,6 +265,16 @@ class Session:
         self._handlers[kind] = handler, changes
         self._lanes[kind] = lane
         self._seconds[kind] = deque(maxlen=9)
+
+    def add(self, owner: object) -> None:
+        """Let an object answer all requests that its class has methods for (messages.py)."""
+        for told, method in find_requests(type(owner)):
+
+            def answer(job: Job, method: Callable[..., Answer] = method, named: bool = takes_job(method)) -> Answer:
+                fields = read_fields(method, job.fields)
+                return method(owner, job, **fields) if named else method(owner, **fields)
+
+            self.handle(told.kind, answer, changes=told.changes, lane=told.lane)
 
     def push(self, header: Mapping[str, Any], arrays: Arrays | None = None) -> None:
         """Send a message without request to all pages, from any thread."""
@@ -248,7 +328,7 @@ class Client:
         self.session = session
         self.memory: dict[str, Any] = {}
         self._wire, self._loop = wire, loop
-        self._lanes: dict[str, _Lane] = {}
+        self._lanes: dict[str, Lane[tuple[Job, Handler]]] = {}
         self._tasks: set[asyncio.Task[None]] = set()
         self._pushes: deque[str | bytes] = deque()
         self._lock = threading.Lock()
@@ -295,12 +375,34 @@ class Client:
         except ArgumentError as error:
             await self.send(write_json({"seq": seq, "error": describe_error(error)}))
             return
-        shared = self.session.lane_of(fields["kind"])
-        name = f"lane {shared}" if shared else fields["kind"]
-        lane = self._lanes.get(name)
+        await self._take(Job(seq, fields["kind"], fields, self), handler)
+
+    async def _take(self, job: Job, handler: Handler) -> None:
+        """Begin a request, or let it wait: behind the others of its lane, or in the place of an older one."""
+        shared = self.session.lane_of(job.kind)
+        lane = self._lanes.get(shared or f"kind {job.kind}")
         if lane is None:
-            lane = self._lanes[name] = _Lane(self, name, self._loop, in_order=bool(shared))
-        await lane.take(Job(seq, fields["kind"], fields, self), handler)
+            patience = partial(self.session.patience, job.kind)
+            lane = Lane(self._do, in_order=bool(shared), patience=patience)
+            self._lanes[shared or f"kind {job.kind}"] = lane
+        if len(lane.waiting) >= MOST_WAITING:
+            error = describe_error(ArgumentError(f"{job.kind}: {MOST_WAITING} requests are waiting already"))
+            await self.send(write_json({"seq": job.seq, "error": error}))
+            return
+        for overtaken, _ in lane.ask((job, handler)):
+            await self.send(write_json({"seq": overtaken.seq, "kind": "overtaken"}))
+
+    def _do(self, asked: tuple[Job, Handler], goes_on: GoesOn) -> None:
+        """Answer a request, in a thread; the lane goes on when the page has taken the answer."""
+        job, handler = asked
+        job.wanted = goes_on
+        answer = _answer(job, handler)
+        if self._gone:
+            return
+        try:
+            asyncio.run_coroutine_threadsafe(self.send(answer), self._loop).result(2.0 * self.session.send_seconds)
+        except Exception as error:  # the page or the server has gone
+            LOG.debug("an answer was not taken", exc_info=error)
 
     def end(self) -> None:
         """Stop all that runs for this page."""
@@ -308,7 +410,9 @@ class Client:
             self._gone = True
             self._pushes.clear()
         for lane in self._lanes.values():
-            lane.end()
+            lane.close()
+            if lane.running is not None and not lane.in_order:
+                lane.running[0].stop()
 
     def keep(self, task: asyncio.Task[None]) -> None:
         """Hold on to a task until it is done."""
@@ -322,9 +426,14 @@ class Client:
 
     async def _stop(self, seq: int, of: object) -> None:
         """Stop one request, or all; those that wait are answered here, those that run when they are done."""
-        dropped = [job for lane in self._lanes.values() for job in lane.drop(of)]
-        running = [lane.running for lane in self._lanes.values()]
-        stopped = [job for job in running if job is not None and of in (None, job.seq)] + dropped
+
+        def fits(asked: tuple[Job, Handler]) -> bool:
+            return of in (None, asked[0].seq)
+
+        lanes = list(self._lanes.values())
+        dropped = [job for lane in lanes for job, _ in lane.take_back(fits)]
+        running = [lane.running[0] for lane in lanes if lane.running is not None and fits(lane.running)]
+        stopped = running + dropped
         for job in stopped:
             job.stop()
         for job in dropped:
@@ -354,96 +463,12 @@ class Client:
             self.keep(self._loop.create_task(self._wire.close(1013, "messages were not taken in time")))
 
 
-class _Lane:
-    """The requests of one kind of one page: one running in a thread, one waiting; ``in_order`` all that came."""
-
-    def __init__(self, client: Client, kind: str, loop: asyncio.AbstractEventLoop, in_order: bool = False) -> None:
-        self.running: Job | None = None
-        self._waiting: deque[tuple[Job, Handler]] = deque()
-        self._client, self._loop, self._ended, self._in_order = client, loop, False, in_order
-        self._timer: asyncio.TimerHandle | None = None
-        self._work: queue.SimpleQueue[tuple[Job, Handler, asyncio.Future[str | bytes]] | None] = queue.SimpleQueue()
-        threading.Thread(target=self._labor, name=f"kinode-{kind}", daemon=True).start()
-
-    async def take(self, job: Job, handler: Handler) -> None:
-        """Begin a request, or let it wait: behind the others, or in the place of an older one."""
-        if self.running is None:
-            self.running = job
-            self._client.keep(self._loop.create_task(self._run(job, handler)))
-            return
-        overtaken = self._waiting.popleft() if self._waiting and not self._in_order else None
-        if len(self._waiting) >= MOST_WAITING:
-            error = describe_error(ArgumentError(f"{job.kind}: {MOST_WAITING} requests are waiting already"))
-            await self._client.send(write_json({"seq": job.seq, "error": error}))
-            return
-        self._waiting.append((job, handler))
-        self._set_timer()
-        if overtaken is not None:
-            await self._client.send(write_json({"seq": overtaken[0].seq, "kind": "overtaken"}))
-
-    def drop(self, of: object) -> list[Job]:
-        """Take back the requests that wait and have that ``seq``, or all."""
-        jobs = [job for job, _ in self._waiting if of in (None, job.seq)]
-        self._waiting = deque(pair for pair in self._waiting if pair[0] not in jobs)
-        return jobs
-
-    def end(self) -> None:
-        """Stop, and let the thread go when it is done."""
-        self._ended = True
-        self._waiting.clear()
-        if self._timer is not None:
-            self._timer.cancel()
-        if self.running is not None and not self._in_order:
-            self.running.stop()
-        self._work.put(None)
-
-    async def _run(self, job: Job, handler: Handler) -> None:
-        """Run a request, send its answer, and go on with the one that waits."""
-        while not self._ended:
-            done: asyncio.Future[str | bytes] = self._loop.create_future()
-            self.running, job.began = job, time.monotonic()
-            self._work.put((job, handler, done))
-            self._set_timer()
-            answer = await done
-            if self._timer is not None:
-                self._timer.cancel()
-                self._timer = None
-            job.began = 0.0  # what comes from here on is the page's own slowness
-            await self._client.send(answer)
-            if not self._waiting:
-                break
-            job, handler = self._waiting.popleft()
-        self.running = None
-
-    def _set_timer(self) -> None:
-        """Stop what is running when its time is over, if one waits for it."""
-        job = self.running
-        if self._timer is None and self._waiting and job is not None and job.began and not self._in_order:
-            due = job.began + self._client.session.patience(job.kind)
-            self._timer = self._loop.call_later(max(0.0, due - time.monotonic()), job.stop)
-
-    def _labor(self) -> None:
-        """The thread: runs what it is given, until there is no more."""
-        while (work := self._work.get()) is not None:
-            job, handler, done = work
-            answer = _answer(job, handler)
-            try:
-                self._loop.call_soon_threadsafe(_settle, done, answer)
-            except RuntimeError:  # the server has ended
-                return
-            del work, job, handler, done, answer  # nothing is held while waiting
-
-
-def _settle(done: asyncio.Future[str | bytes], answer: str | bytes) -> None:
-    if not done.done():
-        done.set_result(answer)
-
-
 def _answer(job: Job, handler: Handler) -> str | bytes:
     """What a handler says to a request, as a message."""
+    began = time.monotonic()
     try:
         result = handler(job)
-        took = time.monotonic() - job.began
+        took = time.monotonic() - began
         if not job.goes_on():
             return write_json({"seq": job.seq, "kind": "stopped"})
         header, arrays = result if isinstance(result, tuple) else (result or {}, None)
@@ -456,67 +481,3 @@ def _answer(job: Job, handler: Handler) -> str | bytes:
         return write_json({"seq": job.seq, "error": describe_error(error)})
     job.client.session.note_seconds(job.kind, took)
     return message
-
-
-PATIENCE = 2.0  # s, for which work under way may go on though newer waits
-T = TypeVar("T")
-GoesOn = Callable[..., bool]
-
-
-class NewestWork(Generic[T]):
-    """A thread that does the newest of what it is asked for.
-
-    What is under way may finish, otherwise someone who types would see nothing; after two seconds it is told to stop
-    when newer work waits.
-
-    Parameters
-    ----------
-    name : str
-        Of the thread.
-    work : function
-        Of what is asked for, and of a function that says whether it is still wanted.
-    """
-
-    def __init__(self, name: str, work: Callable[[T, GoesOn], None]) -> None:
-        self._work = work
-        self._waiting: list[T] = []
-        self._busy, self._ended, self._began = False, False, 0.0
-        self._turn = threading.Condition()
-        self._thread = threading.Thread(target=self._labor, name=name, daemon=True)
-        self._thread.start()
-
-    def ask(self, what: T) -> None:
-        """Do this, in the place of what waits."""
-        with self._turn:
-            self._waiting = [what]
-            self._turn.notify_all()
-
-    def wait(self, seconds: float = 60.0) -> bool:
-        """Wait until nothing is to be done; False if the time was over before."""
-        with self._turn:
-            return self._turn.wait_for(lambda: self._ended or (not self._waiting and not self._busy), seconds)
-
-    def close(self) -> None:
-        """End; what is under way is told to stop."""
-        with self._turn:
-            self._ended = True
-            self._turn.notify_all()
-
-    def _goes_on(self, *_: object) -> bool:
-        late = time.monotonic() - self._began > PATIENCE
-        return not self._ended and not (self._waiting and late)
-
-    def _labor(self) -> None:
-        while True:
-            with self._turn:
-                self._busy = False
-                self._turn.notify_all()
-                self._turn.wait_for(lambda: self._waiting or self._ended)
-                if self._ended:
-                    return
-                what, self._busy = self._waiting.pop(), True
-            self._began = time.monotonic()
-            try:
-                self._work(what, self._goes_on)
-            except Exception as error:
-                LOG.error("work in the background failed", exc_info=error)

@@ -1,10 +1,10 @@
 // The components on the canvas: symbol, name, value, base and ground, ports as handles, badges of problems.
 
+import type { Problem, SketchBox, SketchPort } from "../../messages";
 import { draw } from "../../live/svg";
 import { write } from "../../ui/elements";
 import { renew } from "../../ui/renew";
 import { type RowChange, SIGNS } from "../comparison/compare_types";
-import type { Problem, SketchBox, SketchPort } from "../studio_types";
 import { placeWords } from "./box_words";
 import type { CanvasModel } from "./canvas_model";
 import { OUTWARD, STUB } from "./route_types";
@@ -49,8 +49,7 @@ export class BoxLayer {
       const own = [...(problems.get(box.name) ?? [])];
       const { at, ports, pinned: _, ...look } = box;
       const relative = ports.map((port) => ({ ...port, at: [port.at[0] - at[0], port.at[1] - at[1]] }));
-      const words = box.words === undefined ? undefined : placeWords(box);
-      const key = JSON.stringify([{ ...look, words }, relative, own.map((problem) => [problem.message, problem.port, problem.severity]), this.compared.get(box.owner)]);
+      const key = JSON.stringify([look, relative, own.map((problem) => [problem.message, problem.port, problem.severity]), this.compared.get(box.owner)]);
       const known = this.drawn.get(box.name);
       if (known?.key !== key) this.build(box, own, key, known?.element);
     }

@@ -1,6 +1,6 @@
 // The words beside a component, name and value, relative to its middle; those of a body are inside it.
 
-import type { SketchBox } from "../studio_types";
+import type { SketchBox } from "../../messages";
 import type { Room } from "./route_types";
 
 const LETTER_WIDTH = 6.4; // largest width of a letter in names
@@ -13,12 +13,8 @@ export interface PlacedWords {
   room: Room;
 }
 
-/** The places that the sketch gives; where it gives none, those of views/diagram/box_geometry.py. */
+/** Their places are those of views/diagram/box_geometry.py. */
 export function placeWords(box: SketchBox): PlacedWords[] {
-  if (box.words !== undefined) {
-    const [x, y] = box.at;
-    return box.words.map(({ text, role, room }) => ({ text, role, room: [room[0] - x, room[1] - y, room[2] - x, room[3] - y] }));
-  }
   if (box.role === "SB") return [];
   const lines: { text: string; role: PlacedWords["role"]; letter: number }[] = [{ text: box.label, role: "label", letter: LETTER_WIDTH }];
   if (box.value !== "") lines.push({ text: box.value, role: "value", letter: SMALL_LETTER_WIDTH });

@@ -1,9 +1,10 @@
 // What is done with the chosen parts: delete, duplicate, copy, paste, rename, align, find.
 
+import type { SketchBox, SketchLink } from "../../messages";
 import type { Choice } from "../palette/choice_box";
 import { libraryChoices } from "../library/library_choices";
 import { type Addition, groupChoices, kindChoices } from "../palette/kind_choices";
-import type { Gesture, SketchBox, SketchLink } from "../studio_types";
+import type { Gesture } from "../studio_types";
 import { align, type AlignWay } from "./alignment";
 import type { CanvasHost } from "./canvas_host";
 import { snapToGrid, type CanvasModel } from "./canvas_model";

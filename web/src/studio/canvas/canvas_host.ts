@@ -1,8 +1,9 @@
 // What the tools and commands of the canvas use of it.
 
+import type { GestureAnswer } from "../../messages";
 import type { Addition } from "../palette/kind_choices";
 import type { ChoiceBox } from "../palette/choice_box";
-import type { Gesture, GestureAnswer, StudioContext } from "../studio_types";
+import type { Gesture, StudioContext } from "../studio_types";
 import type { BoxLayer } from "./box_layer";
 import type { CanvasModel } from "./canvas_model";
 import type { CanvasWindow } from "./canvas_window";

@@ -1,6 +1,6 @@
 // The drawing as the canvas shows it: the sketch of the server, places that were changed here and not yet answered, and lines.
 
-import type { PortPlace, Sketch, SketchBox, SketchLink, SketchPort } from "../studio_types";
+import type { PortPlace, Sketch, SketchBox, SketchLink, SketchPort } from "../../messages";
 import { placeWords, type PlacedWords } from "./box_words";
 import { GRID, roundHalfEven, type Point, type Room, type RoutedBox, type RoutedLines, type RoutePlan } from "./route_types";
 

@@ -1,6 +1,6 @@
 // The pointer on the canvas: which tool a press starts, pinching with two fingers, what is below.
 
-import type { PortPlace } from "../studio_types";
+import type { PortPlace } from "../../messages";
 import { openChosen } from "../subsystems/box_commands";
 import { searchParts, renameChosen } from "./canvas_commands";
 import type { CanvasHost, PointerTool } from "./canvas_host";

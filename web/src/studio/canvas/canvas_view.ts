@@ -1,5 +1,6 @@
 // The canvas: the circuit as it is drawn, with all gestures of pointer and keyboard.
 
+import type { GestureAnswer } from "../../messages";
 import { draw } from "../../live/svg";
 import { addHelp } from "../../ui/help";
 import { button, make } from "../../ui/elements";
@@ -8,7 +9,7 @@ import { ChoiceBox } from "../palette/choice_box";
 import { ADD_EVENT, DRAG_TYPE, findAddition, type Addition } from "../palette/kind_choices";
 import { COMPARED_EVENT, type ComparedMarks } from "../comparison/compare_types";
 import { GhostLayer } from "../comparison/ghost_layer";
-import type { Gesture, GestureAnswer, StudioContext, StudioPart } from "../studio_types";
+import type { Gesture, StudioContext, StudioPart } from "../studio_types";
 import { boxMenu } from "../subsystems/box_commands";
 import { ALIGN_WORDS, type AlignWay } from "./alignment";
 import { BoxLayer } from "./box_layer";

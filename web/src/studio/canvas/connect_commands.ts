@@ -1,8 +1,9 @@
 // What becomes of a loose end: a link to a port, a wire, a field that reads a signal, a reference, or a new part.
 
+import type { PortPlace } from "../../messages";
 import { kindChoices, type Addition } from "../palette/kind_choices";
 import type { Choice } from "../palette/choice_box";
-import type { CatalogueKind, ConnectTarget, Gesture, PortPlace } from "../studio_types";
+import type { CatalogueKind, ConnectTarget, Gesture } from "../studio_types";
 import type { CanvasHost } from "./canvas_host";
 import { asksForJoint, fittingPort, looseEnd, referencesFor, whyNot, type LooseEnd } from "./connect_rules";
 import { askWhere, asksFor, withPlaces } from "./place_fields";

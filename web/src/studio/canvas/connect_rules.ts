@@ -1,6 +1,7 @@
 // Which ports fit each other, by kind of link and domain: what the page knows at once, before the server has answered.
 
-import type { CatalogueKind, CataloguePort, PortPlace, SketchBox, SketchPort } from "../studio_types";
+import type { PortPlace, SketchBox, SketchPort } from "../../messages";
+import type { CatalogueKind, CataloguePort } from "../studio_types";
 
 /** What is known of an end of a link that is to be made. */
 export interface LooseEnd {

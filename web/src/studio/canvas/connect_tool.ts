@@ -1,7 +1,7 @@
 // Connecting with the pointer: from a port to a port, onto a wire, or into the empty, where a part that fits is offered.
 
+import type { PortPlace } from "../../messages";
 import { draw } from "../../live/svg";
-import type { PortPlace } from "../studio_types";
 import { connectTo, type ConnectGoal } from "./connect_commands";
 import { looseEnd, whyNot, type LooseEnd } from "./connect_rules";
 import type { CanvasHost, PointerTool } from "./canvas_host";

@@ -100,7 +100,7 @@ async function askPlace(host: CanvasHost, kind: CatalogueKind, ask: PlaceAsk, ta
 /** The named frames of all bodies but those that are chosen already. */
 async function knownFrames(host: CanvasHost, used: ReadonlySet<string>): Promise<Choice<string>[]> {
   try {
-    const { frames } = (await host.context.document.question("place_frames")) as { frames?: { name: string; body: string }[] };
+    const { frames } = await host.context.document.ask("place_frames");
     const bodies = new Set([...used].map((name) => (name.includes(".") ? name.slice(0, name.lastIndexOf(".")) : name)));
     return (frames ?? []).filter(({ body }) => !bodies.has(body)).map(({ name, body }) => ({ value: name, label: name, detail: `a frame of ${body}` }));
   } catch {

@@ -1,6 +1,7 @@
 // What the router needs of a drawing: plain data, so that it goes to a worker as it is.
 
-import type { LinkKind, Point, PortPlace, Side } from "../studio_types";
+import type { PortPlace } from "../../messages";
+import type { LinkKind, Point, Side } from "../studio_types";
 
 export type { LinkKind, Point, Side };
 export type Room = [number, number, number, number]; // left, top, right, bottom

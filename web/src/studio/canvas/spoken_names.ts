@@ -1,6 +1,7 @@
 // What screen readers say of parts, ports and links.
 
-import type { CatalogueKind, SketchBox, SketchLink, SketchPort } from "../studio_types";
+import type { SketchBox, SketchLink, SketchPort } from "../../messages";
+import type { CatalogueKind } from "../studio_types";
 
 const ROLES: Record<string, string> = { SB: "body", KN: "joint", E: "source", DC: "dynamic component", signal: "signal", part: "part" };
 const KINDS = { vector: "vector link", energy: "energy link", information: "information" } as const;

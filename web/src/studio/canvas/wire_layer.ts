@@ -1,8 +1,8 @@
 // The links on the canvas: lines, dots where they branch, arrow heads of information, names of nodes.
 
+import type { SketchLink } from "../../messages";
 import { draw } from "../../live/svg";
 import { renew } from "../../ui/renew";
-import type { SketchLink } from "../studio_types";
 import type { CanvasModel } from "./canvas_model";
 import { OUTWARD, type Point, type Room, type RoutedLines } from "./route_types";
 import { linkName } from "./spoken_names";

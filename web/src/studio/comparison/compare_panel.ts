@@ -1,18 +1,16 @@
 // The tab "Compare": what differs from another model, each row with the way to its part and a button that takes it over;
 // the peaks of both runs side by side; marks in the drawing, and the other run as a ghost in 3D.
 
-import { isPacket } from "../../live/connection";
-import { branchOf, errorWords, type LiveDesk } from "../../live/live_desk";
+import { runOf } from "../../data/packet";
+import type { CompareChoices, ComparedModels, ComparedRow } from "../../messages";
+import { errorWords, type LiveDesk } from "../../live/live_desk";
 import type { ShownRun } from "../../panel";
 import { make, write } from "../../ui/elements";
 import { formatNumber, prettyUnit } from "../../ui/numbers";
 import type { DocumentNews } from "../document";
 import type { StandingLabels } from "../standing";
 import type { StudioContext, StudioPart } from "../studio_types";
-import {
-  COMPARED_EVENT, type CompareChoices, type CompareOther, type ComparedMarks, type ComparedModels, type ComparedPeak, type ComparedRow, SIGNS, lineWords, marksOf,
-  partWords, percentWords, valueWords,
-} from "./compare_types";
+import { COMPARED_EVENT, type CompareOther, type ComparedMarks, type ComparedPeak, SIGNS, lineWords, marksOf, partWords, percentWords, valueWords } from "./compare_types";
 
 const PAUSE = 250; // ms after a change before the comparison is made anew
 const NOTHING = "Choose what to compare this model with.";
@@ -77,7 +75,7 @@ export class ComparePanel implements StudioPart {
   // -- what it is compared with --------------------------------------------------------------------------------
   private async loadChoices(): Promise<void> {
     try {
-      const choices = (await this.context.document.ask("compare_choices")) as unknown as CompareChoices;
+      const choices = await this.context.document.ask("compare_choices");
       this.showChoices(choices);
     } catch (error) {
       this.verdict.textContent = errorWords(error);
@@ -134,7 +132,7 @@ export class ComparePanel implements StudioPart {
     if (other === null) return;
     const { text } = this.context.document;
     try {
-      const found = (await this.context.document.ask("compare", { other })) as unknown as ComparedModels;
+      const found = await this.context.document.ask("compare", { other });
       if (mine !== this.asked || other !== this.other) return;
       this.found = found;
       this.foundText = text;
@@ -181,7 +179,7 @@ export class ComparePanel implements StudioPart {
     const asked = rows.map(({ part, field, change }) => ({ part, field, change }));
     try {
       const { words } = await this.context.document.changeBy("compare_take", { other: this.other, rows: asked });
-      this.context.say(words ?? "");
+      this.context.say(words);
     } catch (error) {
       this.context.say(errorWords(error), "error");
     }
@@ -194,11 +192,11 @@ export class ComparePanel implements StudioPart {
     this.peaks.replaceChildren(make("p", { class: "muted", role: "status" }, "The other model runs …"));
     try {
       const answer = await this.context.document.ask("compare_run", { other });
-      if (other !== this.other || !isPacket(answer)) return;
+      if (other !== this.other) return;
       this.dropGhost();
-      this.ghost = branchOf(desk.shownRuns[0]!.document, answer);
-      desk.addRun(this.ghost, this.found?.label ?? "other");
-      this.showPeaks(answer.header["peaks"] as ComparedPeak[]);
+      const ghost = (this.ghost = runOf(answer));
+      desk.addRun(ghost, this.found?.label ?? "other");
+      this.showPeaks(answer.header.peaks);
     } catch (error) {
       if (other === this.other) this.peaks.replaceChildren(make("p", { class: "muted", role: "alert" }, errorWords(error)));
     }

@@ -1,32 +1,8 @@
 // What the server says of another model that the document is compared with.
 
-import type { SketchBox } from "../studio_types";
+import type { ComparedModels, ComparedRow, Requests, SketchBox } from "../../messages";
 
-export type RowChange = "added" | "removed" | "renamed" | "changed";
-
-/** One difference, from the other model to this one. */
-export interface ComparedRow {
-  change: RowChange;
-  section: string;
-  part: string;
-  field: string;
-  before: string;
-  after: string;
-  line_before: number | null;
-  line_after: number | null;
-  old_part: string;
-  percent: number | null;
-  link: boolean;
-}
-
-export interface ComparedModels {
-  label: string;
-  verdict: string;
-  version: number;
-  rows: ComparedRow[];
-  /** Boxes of parts that the other model alone has. */
-  ghosts: SketchBox[];
-}
+export type RowChange = ComparedRow["change"];
 
 export interface ComparedPeak {
   part: string;
@@ -40,16 +16,8 @@ export interface ComparedPeak {
   percent: number | null;
 }
 
-export interface CompareChoices {
-  files: string[];
-  /** The last commit in words; empty where there is none, and why. */
-  commit: string;
-  why: string;
-  saved: boolean;
-}
-
 /** What the document is compared with. */
-export type CompareOther = { file: string } | { commit: string } | { saved: true } | { text: string; label: string };
+export type CompareOther = Requests["compare"]["fields"]["other"];
 
 export const SIGNS: Record<RowChange, string> = { added: "+", removed: "−", renamed: "»", changed: "~" };
 

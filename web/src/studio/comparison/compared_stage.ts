@@ -17,7 +17,7 @@ export function tintsOf({ changes }: Pick<ComparedMarks, "changes">): Map<string
 
 /** Where the mass centers of bodies that are gone were. */
 export function gonePoints({ header, arrays }: Packet): SignedPoint[] {
-  const { bodies } = header as unknown as RunHeader;
+  const { bodies } = header as RunHeader;
   const poses = arrays.get("poses") ?? new Float32Array(0);
   return bodies.map(({ name }, k): SignedPoint => ({ name, sign: SIGNS.removed, change: "removed", point: [poses[7 * k]!, poses[7 * k + 1]!, poses[7 * k + 2]!] as Vec3 }));
 }
@@ -36,13 +36,13 @@ export class ComparedStage {
     const { stage } = this.place;
     stage.setTints(marks === null ? null : tintsOf(marks));
     this.place.marks.setCompared(marks?.changes ?? new Map(), []);
-    if (marks === null || ![...marks.changes.values()].includes("removed")) stage.setGone(null);
+    if (marks?.other === undefined || ![...marks.changes.values()].includes("removed")) stage.setGone(null);
     else {
       try {
-        const answer = await this.place.context.document.question("compare_scene", { other: marks.other });
+        const answer = await this.place.context.document.ask("compare_scene", { other: marks.other });
         if (mine !== this.asked) return;
         const gone = isPacket(answer) ? answer : null;
-        stage.setGone(gone === null ? null : new RunDocument(gone.header as unknown as RunHeader, gone.arrays));
+        stage.setGone(gone === null ? null : new RunDocument(gone.header as RunHeader, gone.arrays));
         this.place.marks.setCompared(marks.changes, gone === null ? [] : gonePoints(gone));
       } catch {
         if (mine === this.asked) stage.setGone(null); // a model that cannot be assembled is listed all the same

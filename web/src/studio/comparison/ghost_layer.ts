@@ -1,7 +1,7 @@
 // Parts that only the other model has, drawn faintly where they would stand.
 
+import type { SketchBox } from "../../messages";
 import { draw } from "../../live/svg";
-import type { SketchBox } from "../studio_types";
 
 export class GhostLayer {
   readonly element = draw("g", { class: "ghosts" });

@@ -1,11 +1,12 @@
 // What panes have in common whose content is derived from the model: when it is asked for, how far it is, what became of it.
 
+import type { ModelAbout } from "../../messages";
+import type { Answer, Fields } from "../../live/connection";
 import { errorWords } from "../../live/live_desk";
 import { make } from "../../ui/elements";
 import type { StandingLabels } from "../standing";
 import type { StudioContext, StudioPart } from "../studio_types";
-import type { ModelAbout } from "./derivation_types";
-import type { PaneLink } from "./pane_link";
+import type { Pane, PaneLink } from "./pane_link";
 
 const PAUSE = 600; // ms without a change before it is derived anew
 
@@ -14,19 +15,19 @@ export function letScroll(root: ParentNode, words: string): void {
   for (const wide of root.querySelectorAll(".wide")) for (const [key, value] of [["tabindex", "0"], ["role", "region"], ["aria-label", words]] as const) wide.setAttribute(key, value);
 }
 
-export abstract class DerivedPane<T> implements StudioPart {
+export abstract class DerivedPane<K extends Pane> implements StudioPart {
   readonly element = make("div", { class: "derived" });
   protected readonly tools = make("div", { class: "derived-tools" });
   protected readonly body = make("div", { class: "derived-body", tabindex: "-1" });
   protected readonly context: StudioContext;
   protected readonly link: PaneLink;
   protected about: ModelAbout | null = null;
-  protected answer: T | null = null;
+  protected answer: Answer<K> | null = null;
   private readonly words = make("span", { role: "status" });
   private readonly bar = make("progress", { max: "1", value: "0", "aria-label": "Progress", hidden: "" });
   private readonly stopper = make("button", { type: "button", class: "tool", hidden: "" }, "Stop");
   private readonly starter = make("button", { type: "button", class: "tool", hidden: "" }, "Derive");
-  private readonly kind: string;
+  private readonly kind: K;
   private shownText: string | null = null; // whose answer is shown
   private askedText: string | null = null; // for which the answer is under way
   private refused: string | null = null; // the text that was refused or stopped
@@ -35,7 +36,7 @@ export abstract class DerivedPane<T> implements StudioPart {
   private timer: ReturnType<typeof setTimeout> | null = null;
   private readonly end: () => void;
 
-  constructor(context: StudioContext, link: PaneLink, kind: string) {
+  constructor(context: StudioContext, link: PaneLink, kind: K) {
     this.context = context;
     this.link = link;
     this.kind = kind;
@@ -48,8 +49,8 @@ export abstract class DerivedPane<T> implements StudioPart {
   }
 
   /** The fields of the request. */
-  protected abstract fields(): Record<string, unknown>;
-  protected abstract show(answer: T): void;
+  protected abstract fields(): Fields<K>;
+  protected abstract show(answer: Answer<K>): void;
   /** What is known of the model has changed: choices that depend on it. */
   protected aboutChanged(): void {}
 
@@ -104,7 +105,7 @@ export abstract class DerivedPane<T> implements StudioPart {
   }
 
   private async learn(): Promise<void> {
-    this.about = await this.link.ask<ModelAbout>("pane_about");
+    this.about = await this.link.ask("pane_about", {});
     this.aboutChanged();
   }
 
@@ -115,7 +116,7 @@ export abstract class DerivedPane<T> implements StudioPart {
     this.mark();
     try {
       if (this.about === null) await this.learn();
-      const answer = await this.link.ask<T>(this.kind, this.fields(), (share, words) => mine === this.turn && this.progress(share, words));
+      const answer = await this.link.ask(this.kind, this.fields(), (share, words) => mine === this.turn && this.progress(share, words));
       if (mine !== this.turn) return;
       this.askedText = null;
       if (answer === null) {

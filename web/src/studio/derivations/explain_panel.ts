@@ -1,8 +1,8 @@
 // The derivation step by step, beside the vector scheme; the parts of a step light up.
 
+import type { Explanation, Nothing } from "../../messages";
 import { button, make } from "../../ui/elements";
 import type { StudioContext } from "../studio_types";
-import type { ExplainAnswer } from "./derivation_types";
 import { DerivedPane, letScroll } from "./derived_pane";
 import type { PaneLink } from "./pane_link";
 import { PartChips } from "./part_chips";
@@ -14,7 +14,7 @@ export function stepTo(at: number, by: number, count: number): number {
   return Math.max(0, Math.min(count - 1, at + by));
 }
 
-export class ExplainPanel extends DerivedPane<ExplainAnswer> {
+export class ExplainPanel extends DerivedPane<"pane_explain"> {
   private at = 0;
   private readonly list = make("select", { "aria-label": "Step" });
   private readonly previous = button("←", "Previous step (Alt ←)", () => this.go(-1));
@@ -51,11 +51,11 @@ export class ExplainPanel extends DerivedPane<ExplainAnswer> {
     return this.answer?.steps[this.at]?.parts ?? [];
   }
 
-  protected fields(): Record<string, unknown> {
+  protected fields(): Nothing {
     return {};
   }
 
-  protected show(answer: ExplainAnswer): void {
+  protected show(answer: Explanation): void {
     const title = this.list.selectedOptions[0]?.dataset["title"];
     this.list.replaceChildren(...answer.steps.map((step, k) => make("option", { value: String(k), "data-title": step.title }, `${k + 1}. ${step.title}`)));
     this.at = Math.max(0, answer.steps.findIndex((step) => step.title === title)); // the step that was read stays

@@ -1,10 +1,10 @@
 // The model in other forms: files, pictures, equations, a Python script, the report.
 
+import type { Equations, ModelAbout } from "../../messages";
 import { errorWords } from "../../live/live_desk";
 import { fileName, saveFile } from "../../plots/plot_files";
 import { make } from "../../ui/elements";
 import type { StudioContext, StudioPart } from "../studio_types";
-import type { EquationsAnswer, ModelAbout } from "./derivation_types";
 import { drawnPicture, toPng } from "./drawn_picture";
 import { formsOf } from "./formulas_panel";
 import type { PaneLink } from "./pane_link";
@@ -22,12 +22,12 @@ export class ExportPanel implements StudioPart {
   readonly element = make("div", { class: "derived export-panel" });
   private readonly context: StudioContext;
   private readonly link: PaneLink;
-  private readonly equations: () => EquationsAnswer | null;
+  private readonly equations: () => Equations | null;
   private readonly files = make("div", { class: "export-rows" });
   private readonly formulas = make("div", { class: "export-rows" });
   private readonly report: ReportMaker;
 
-  constructor(context: StudioContext, link: PaneLink, equations: () => EquationsAnswer | null, more: () => void) {
+  constructor(context: StudioContext, link: PaneLink, equations: () => Equations | null, more: () => void) {
     this.context = context;
     this.link = link;
     this.equations = equations;
@@ -40,7 +40,7 @@ export class ExportPanel implements StudioPart {
   }
 
   resized(): void {
-    void this.link.ask<ModelAbout>("pane_about").then((about) => this.build(about), () => undefined);
+    void this.link.ask("pane_about", {}).then((about) => this.build(about), () => undefined);
   }
 
   destroy(): void {}
@@ -71,7 +71,7 @@ export class ExportPanel implements StudioPart {
   }
 
   private async exported(kind: string, suffix: string): Promise<void> {
-    const answer = await this.link.ask<{ text: string; name: string }>("pane_export", { kind_of_file: kind });
+    const answer = await this.link.ask("pane_export", { format: kind });
     if (answer !== null) saveFile(new Blob([answer.text], { type: suffix === ".svg" ? "image/svg+xml" : "text/plain" }), answer.name, this.context.root);
   }
 
@@ -116,7 +116,7 @@ class ReportMaker {
     this.busy(true);
     try {
       const fields = { verify: this.verify.checked, explain: this.explain.checked };
-      const made = await this.link.ask<{ path: string; name: string }>("pane_report", fields, (share, words) => {
+      const made = await this.link.ask("pane_report", fields, (share, words) => {
         this.bar.value = share;
         this.words.textContent = `${words} …`;
       });

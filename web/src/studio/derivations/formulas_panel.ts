@@ -1,9 +1,9 @@
 // Equations in any form, typeset: pointing at a symbol lights up its part, choosing a part marks its symbols.
 
+import type { Equations } from "../../messages";
 import { make } from "../../ui/elements";
 import { menuButton } from "../../ui/menu";
 import type { StudioContext } from "../studio_types";
-import type { EquationsAnswer } from "./derivation_types";
 import { DerivedPane, letScroll } from "./derived_pane";
 import type { PaneLink } from "./pane_link";
 import { PartChips } from "./part_chips";
@@ -13,14 +13,14 @@ import { markSymbols, partsOf, showParts } from "./symbol_marks";
 const SHAPE_WORDS: Record<string, string> = { auto: "by size", expanded: "written out", named: "with names for what recurs", vectors: "vectors" };
 const FORMS: Record<string, string> = { latex: "LaTeX", text: "text", python: "Python function", c: "C function", json: "JSON" };
 
-export function formsOf(answer: EquationsAnswer | null): { form: string; words: string; text: string }[] {
+export function formsOf(answer: Equations | null): { form: string; words: string; text: string }[] {
   return Object.entries(FORMS).flatMap(([form, words]) => {
     const text = answer?.[form as "latex"];
     return text === undefined ? [] : [{ form, words, text }];
   });
 }
 
-export class FormulasPanel extends DerivedPane<EquationsAnswer> {
+export class FormulasPanel extends DerivedPane<"pane_equations"> {
   private readonly formulation = make("select", { "aria-label": "Formulation" });
   private readonly shape = make("select", { "aria-label": "Shape" });
   private readonly reactions = make("select", { "aria-label": "Reactions of joints" });
@@ -57,7 +57,7 @@ export class FormulasPanel extends DerivedPane<EquationsAnswer> {
   }
 
   /** What is shown, for those who save it. */
-  get shown(): EquationsAnswer | null {
+  get shown(): Equations | null {
     return this.answer;
   }
 
@@ -93,7 +93,7 @@ export class FormulasPanel extends DerivedPane<EquationsAnswer> {
     show(this.frame, this.frame.options.length > 1);
   }
 
-  protected show(answer: EquationsAnswer): void {
+  protected show(answer: Equations): void {
     const size = answer.operations === null ? "" : `, ${answer.operations} operations`;
     const formulas = make("div", { class: "formulas" });
     formulas.innerHTML = answer.html;

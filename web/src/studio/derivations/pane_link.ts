@@ -1,8 +1,10 @@
 // Requests of the panes: one of each kind under way, told how far it is, stopped when it is not wanted any more.
 
-import { type LiveConnection, Overtaken } from "../../live/connection";
+import { type Answer, type Fields, type Kind, type LiveConnection, Overtaken } from "../../live/connection";
 
 export type PaneSocket = Pick<LiveConnection, "ask" | "onPush">;
+/** The kinds of request of panes. */
+export type Pane = Extract<Kind, `pane_${string}`>;
 export type Progress = (share: number, words: string) => void;
 
 export class PaneLink {
@@ -12,18 +14,17 @@ export class PaneLink {
   constructor(socket: PaneSocket) {
     this.socket = socket;
     socket.onPush((message) => {
-      if (message["kind"] !== "pane_progress") return;
-      this.hearing.get(String(message["pane"]))?.(Number(message["share"] ?? 0), String(message["words"] ?? ""));
+      if (message.kind === "pane_progress") this.hearing.get(message.pane)?.(message.share, message.words);
     });
   }
 
   /** The answer, or null if a newer request or the person ended it. */
-  async ask<T>(kind: string, fields: Record<string, unknown> = {}, progress?: Progress): Promise<T | null> {
+  async ask<K extends Pane>(kind: K, fields: Fields<K>, progress?: Progress): Promise<Answer<K> | null> {
     if (this.hearing.has(kind)) this.stop(kind);
     const hears = progress ?? ((): void => {});
     this.hearing.set(kind, hears);
     try {
-      return (await this.socket.ask(kind, fields)) as unknown as T;
+      return await (this.socket.ask as (kind: K, fields: Fields<K>) => Promise<Answer<K>>)(kind, fields);
     } catch (error) {
       if (error instanceof Overtaken) return null;
       throw error;

@@ -1,9 +1,9 @@
 // Derivations compared: the badge in the header, and the table behind it.
 
+import type { Verification, VerifiedRow } from "../../messages";
 import { make, write } from "../../ui/elements";
 import type { StandingLabels } from "../standing";
 import type { StudioContext, StudioPart } from "../studio_types";
-import type { Comparison, Verification } from "./derivation_types";
 import type { PaneLink, PaneSocket } from "./pane_link";
 
 /** A difference as it is read: 1.2e-15. */
@@ -13,7 +13,7 @@ export function differenceText(difference: number | null): string {
 }
 
 /** Rows by quantity, the largest differences in units of their tolerance first where something differs. */
-export function sortComparisons(rows: readonly Comparison[]): Comparison[] {
+export function sortComparisons(rows: readonly VerifiedRow[]): VerifiedRow[] {
   return rows.some((row) => !row.ok) ? [...rows].sort((a, b) => ratio(b) - ratio(a)) : [...rows];
 }
 
@@ -34,11 +34,11 @@ export class VerifyPanel implements StudioPart {
     this.context = context;
     this.badge.addEventListener("click", open);
     this.badge.title = "Independent derivations of the model are compared after each change";
-    this.again.addEventListener("click", () => void link.ask<Verification>("pane_verify").then((now) => now !== null && this.show(now), () => undefined));
+    this.again.addEventListener("click", () => void link.ask("pane_verify", {}).then((now) => now !== null && this.show(now), () => undefined));
     this.stopper.addEventListener("click", () => link.stop("pane_verify"));
     this.element.append(make("div", { class: "derived-state" }, this.head, this.bar, this.stopper, this.again), this.reason, this.body);
-    this.end = socket.onPush((message) => message["kind"] === "verification" && this.show(message as unknown as Verification));
-    void link.ask<Verification>("pane_verification").then((now) => now !== null && this.show(now), () => undefined);
+    this.end = socket.onPush((message) => message.kind === "verification" && this.show(message));
+    void link.ask("pane_verification", {}).then((now) => now !== null && this.show(now), () => undefined);
   }
 
   destroy(): void {
@@ -86,13 +86,13 @@ export class VerifyPanel implements StudioPart {
 
 export interface DerivationRow {
   name: string;
-  worst: Comparison;
+  worst: VerifiedRow;
   count: number;
   seconds: number | null;
 }
 
 /** One row for each derivation: its largest difference from any other, relative to what is allowed. */
-export function summarize(rows: readonly Comparison[]): DerivationRow[] {
+export function summarize(rows: readonly VerifiedRow[]): DerivationRow[] {
   const found = new Map<string, DerivationRow>();
   const timed = new Map(rows.filter((row) => row.seconds !== null).map((row) => [row.two, row.seconds]));
   for (const row of rows) {
@@ -105,7 +105,7 @@ export function summarize(rows: readonly Comparison[]): DerivationRow[] {
   return [...found.values()];
 }
 
-function ratio(row: Comparison): number {
+function ratio(row: VerifiedRow): number {
   return row.difference === null ? Infinity : row.difference / row.tolerance;
 }
 
@@ -124,7 +124,7 @@ function makeTable(head: [word: string, number: boolean][], rows: { ok: boolean;
   return make("table", {}, make("thead", {}, make("tr", {}, ...top)), make("tbody", {}, ...body));
 }
 
-function signed(row: Comparison): string {
+function signed(row: VerifiedRow): string {
   return row.ok ? differenceText(row.difference) : `✕ ${differenceText(row.difference)}`;
 }
 
@@ -133,7 +133,7 @@ function summaryTable(rows: DerivationRow[]): HTMLElement {
     rows.map(({ name, worst, seconds }) => ({ ok: worst.ok, cells: [name, signed(worst), worst.quantity, secondsText(seconds)], title: `${worst.one} and ${worst.two}, ${worst.where}` })));
 }
 
-function pairTable(rows: Comparison[]): HTMLElement {
+function pairTable(rows: VerifiedRow[]): HTMLElement {
   return makeTable([["quantity", false], ["difference", true], ["formulations", false], ["allowed", true], ["where", false]],
     rows.map((row) => ({ ok: row.ok, cells: [row.quantity, signed(row), `${row.one}, ${row.two}`, differenceText(row.tolerance), row.where], title: "" })));
 }

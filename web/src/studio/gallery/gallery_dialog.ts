@@ -1,8 +1,8 @@
 // The gallery: a new model, the models of the folder, the examples with their circuits.
 
+import type { Gallery } from "../../messages";
 import { errorWords } from "../../live/live_desk";
 import { make } from "../../ui/elements";
-import type { Gallery } from "../studio_types";
 
 export interface GalleryActions {
   load(): Promise<Gallery>;

@@ -1,9 +1,10 @@
 // One field of a component: what was typed for it, its default, unit and documentation, the error at it, a slider while it runs.
 
+import type { InspectedField, Problem } from "../../messages";
 import { errorWords, type LiveDesk } from "../../live/live_desk";
 import { make } from "../../ui/elements";
 import { prettyUnit } from "../../ui/numbers";
-import type { InspectedField, Problem, StudioContext } from "../studio_types";
+import type { StudioContext } from "../studio_types";
 import { toPoints, toUnits } from "../text_positions";
 import { LawBox } from "./law_box";
 import { LiveSlider, keptText } from "./live_slider";

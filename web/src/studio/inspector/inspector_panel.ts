@@ -1,10 +1,11 @@
 // The inspector: the fields and ports of what is chosen; the model's own settings where nothing is.
 
+import type { GestureAnswer, Inspected, InspectedField } from "../../messages";
 import { errorWords, type LiveDesk } from "../../live/live_desk";
 import { make } from "../../ui/elements";
 import type { DocumentNews } from "../document";
 import { ShapeForm } from "../stage/shape_form";
-import type { GestureAnswer, Inspected, InspectedField, StudioContext, StudioPart } from "../studio_types";
+import type { StudioContext, StudioPart } from "../studio_types";
 import { FieldRow } from "./field_row";
 import { PortRows } from "./port_rows";
 import { TableForm } from "./table_form";

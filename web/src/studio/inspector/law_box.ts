@@ -1,7 +1,7 @@
 // A field with completion: names, functions and units that may stand in a law. Arrows choose, Tab or Enter takes, Escape leaves.
 
+import type { Completion, CompletionOption } from "../../messages";
 import { make } from "../../ui/elements";
-import type { Completion, CompletionOption } from "../studio_types";
 
 export interface LawBoxActions {
   complete(text: string, position: number): Promise<Completion>;

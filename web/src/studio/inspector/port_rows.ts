@@ -1,7 +1,8 @@
 // The ports of a component: what each is connected to, and another choice, by keyboard too.
 
+import type { InspectedPort } from "../../messages";
 import { make } from "../../ui/elements";
-import type { ConnectTarget, InspectedPort, StudioContext } from "../studio_types";
+import type { ConnectTarget, StudioContext } from "../studio_types";
 
 const DOMAIN_REFERENCES: Record<string, string> = { electrical: "gnd", rotational: "world", translational: "world" };
 

@@ -1,22 +1,6 @@
 // The cells of a lookup table: what is typed and pasted into them, and what is wrong with them. No element of the page.
 
-export interface TableData {
-  name: string;
-  line: number | null;
-  method: string;
-  methods: string[];
-  outside: string | string[];
-  outsides: string[];
-  file: string;
-  /** The points along each axis: one or two axes. */
-  axes: Cell[][];
-  /** One row for each point of the first axis. */
-  values: Cell[][];
-  /** Why it is not shown as cells; empty where it is. */
-  reason: string;
-  curves: { at: number[]; x: number[]; y: (number | null)[] }[];
-  broken: string;
-}
+import type { TableData } from "../../messages";
 
 export type Cell = number | string | null;
 
@@ -24,7 +8,7 @@ export type Cell = number | string | null;
 export type Grid = string[][];
 
 export function toGrid({ axes, values }: Pick<TableData, "axes" | "values">): Grid {
-  const text = (cell: Cell | undefined): string => (cell === null || cell === undefined ? "" : String(cell));
+  const text = (cell: unknown): string => (cell === null || cell === undefined ? "" : String(cell));
   const rows = (axes[0] ?? []).map((at, k) => [text(at), ...(values[k] ?? []).map(text)]);
   return axes.length < 2 ? rows : [["", ...axes[1]!.map(text)], ...rows];
 }

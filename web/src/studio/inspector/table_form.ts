@@ -1,11 +1,12 @@
 // A lookup table in the inspector: a grid of its numbers, its method, and a plot of how it goes on between and outside.
 
+import type { TableData } from "../../messages";
 import { errorWords } from "../../live/live_desk";
 import { draw } from "../../live/svg";
 import { make } from "../../ui/elements";
 import { formatNumber } from "../../ui/numbers";
 import type { Gesture, StudioContext } from "../studio_types";
-import { type Grid, type TableData, curvePath, findWrong, insertRow, parsePasted, pasteInto, removeRow, toGrid, writeTable } from "./table_cells";
+import { type Grid, curvePath, findWrong, insertRow, parsePasted, pasteInto, removeRow, toGrid, writeTable } from "./table_cells";
 
 const [WIDTH, HEIGHT] = [260, 110];
 
@@ -35,7 +36,7 @@ export class TableForm {
   private async load(): Promise<void> {
     this.asked = true;
     try {
-      const { table } = (await this.context.document.ask("inspect_table", { name: this.name })) as unknown as { table: TableData };
+      const { table } = await this.context.document.ask("inspect_table", { name: this.name });
       this.data = table;
       this.grid = toGrid(table);
       this.show();

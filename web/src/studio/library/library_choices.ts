@@ -1,8 +1,8 @@
 // The parts of the library as answers of a search, and their ports in words.
 
+import type { LibraryPart } from "../../messages";
 import type { Choice } from "../palette/choice_box";
 import type { Catalogue } from "../studio_types";
-import type { LibraryPart } from "./library_types";
 
 const MOST = 6; // ports that are named
 

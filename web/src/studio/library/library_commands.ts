@@ -5,7 +5,6 @@ import { make } from "../../ui/elements";
 import type { CanvasHost } from "../canvas/canvas_host";
 import { snapToGrid } from "../canvas/canvas_model";
 import { askOverwrite, withEnding } from "../save_dialog";
-import type { GestureAnswer } from "../studio_types";
 
 interface PartWords {
   name: string;
@@ -32,15 +31,13 @@ export async function saveToLibrary(host: CanvasHost): Promise<void> {
   host.focusSheet();
   if (given === null) return;
   const request = { names, box: [...context.document.box], ...given, at: snapToGrid([left + width / 2, top + height / 2]) };
-  const send = (overwrite: boolean): Promise<GestureAnswer & { exists?: string; part?: string }> =>
-    context.document.changeBy("library_save", { ...request, ...(overwrite ? { overwrite } : {}) });
   try {
-    let answer = await send(false);
-    if (answer.exists !== undefined) {
+    let answer = await context.document.changeBy("library_save", request);
+    if ("exists" in answer) {
       if (!(await askOverwrite(context.root, answer.exists))) return;
-      answer = await send(true);
+      answer = await context.document.changeBy("library_save", { ...request, overwrite: true });
     }
-    context.say(`Saved: ${answer.part ?? given.name}`);
+    if ("part" in answer) context.say(`Saved: ${answer.part}`);
   } catch (error) {
     context.say(errorWords(error), "error");
   }

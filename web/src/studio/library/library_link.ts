@@ -1,8 +1,8 @@
 // The library as the server has it: asked for when a model is opened, and kept up to date.
 
+import type { Library } from "../../messages";
 import type { LiveConnection } from "../../live/connection";
 import type { StudioDocument } from "../document";
-import type { LibraryNews } from "./library_types";
 
 export class LibraryLink {
   private readonly document: StudioDocument;
@@ -12,7 +12,7 @@ export class LibraryLink {
     this.document = document;
     this.changed = changed;
     connection.onPush((message) => {
-      if (message["kind"] === "library") this.take(message as unknown as LibraryNews);
+      if (message.kind === "library") this.take(message);
     });
     document.listen((news) => {
       if (news.kind === "opened") void this.ask();
@@ -21,13 +21,13 @@ export class LibraryLink {
 
   async ask(): Promise<void> {
     try {
-      this.take((await this.document.question("library")) as unknown as LibraryNews);
+      this.take(await this.document.ask("library"));
     } catch {
       // the palette is as it was; the next change of a file brings the library
     }
   }
 
-  private take({ parts, folder }: LibraryNews): void {
+  private take({ parts, folder }: Library): void {
     this.document.catalogue = { ...this.document.catalogue, library: parts, libraryFolder: folder };
     this.changed();
   }

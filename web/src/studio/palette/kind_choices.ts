@@ -1,8 +1,8 @@
 // The kinds of component and the ready-made groups as answers of a search.
 
+import type { LibraryPart } from "../../messages";
 import type { Catalogue, CatalogueKind } from "../studio_types";
 import { findPart } from "../library/library_choices";
-import type { LibraryPart } from "../library/library_types";
 import type { Choice } from "./choice_box";
 
 /** What can be added: a kind, a group, or a file as a subsystem. */

@@ -1,8 +1,9 @@
 // The list of problems: each leads to its part and line; the cures that kinode knows are buttons.
 
+import type { Problem } from "../../messages";
 import { make } from "../../ui/elements";
 import type { StandingLabels } from "../standing";
-import type { Problem, StudioContext, StudioPart } from "../studio_types";
+import type { StudioContext, StudioPart } from "../studio_types";
 
 const SIGNS = { error: "✕", warning: "!", note: "i" } as const;
 

@@ -1,10 +1,10 @@
 // The arrow of a joint's axis: its tip is dragged on a sphere around the joint, and snaps to the axes that the joint has.
 
+import type { PlaceData } from "../../messages";
 import type { Quat, Vec3 } from "../../data/run_document";
 import { draw } from "../../live/svg";
 import { add, conjugate, dot, rotate, scale, subtract, turnAbout, unit } from "../../scene/math/vectors";
 import { axisWords, type ScreenPoint } from "./gizmo_math";
-import type { PlaceData } from "./place_types";
 
 /** The number of its handle; those of the three axes come before. */
 export const AXIS_HANDLE = 3;

@@ -1,11 +1,11 @@
 // Triads of what can be placed, and the handles that move or turn the active one, drawn over the 3D picture.
 
+import type { PlaceData } from "../../messages";
 import type { Quat, Vec3 } from "../../data/run_document";
 import { draw } from "../../live/svg";
 import { add, dot, rotate } from "../../scene/math/vectors";
 import { axisOnScreen, axisTravel, circle, facingPair, planeTravel, ringTurn, roundStep, type ScreenPoint, snap, turnedRpy } from "./gizmo_math";
 import { AXIS_HANDLE, axisHandle, axisKeys, putAxis, turnAxis } from "./axis_arrow";
-import type { PlaceData } from "./place_types";
 import type { Placing } from "./placing";
 import type { StillStage } from "./still_stage";
 

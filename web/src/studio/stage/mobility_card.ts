@@ -1,8 +1,7 @@
 // Mobility in words: freedoms, loops, what is redundant, beside the 3D picture.
 
+import type { Cure, MobilityData } from "../../messages";
 import { make } from "../../ui/elements";
-import type { Cure } from "../studio_types";
-import type { MobilityData } from "./place_types";
 
 export class MobilityCard {
   readonly element = make("section", { class: "mobility-card", "aria-label": "Mobility", hidden: "" });

@@ -1,10 +1,11 @@
 // Marks over the 3D picture: loops that stay open, joints with redundant constraints, places that were picked.
 
+import type { GapData } from "../../messages";
 import { draw } from "../../live/svg";
 import { withPrefix } from "../../ui/numbers";
 import type { Vec3 } from "../../data/run_document";
 import { type RowChange, SIGNS } from "../comparison/compare_types";
-import type { GapData, PickedPlace } from "./place_types";
+import type { PickedPlace } from "./place_types";
 import type { StillStage } from "./still_stage";
 
 /** A sign at a point of the world: how something differs from another model. */

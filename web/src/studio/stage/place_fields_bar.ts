@@ -1,9 +1,9 @@
 // The numbers of the active place, to be typed: position and axes, as they stand in the file.
 
+import type { PlaceData, PlaceEntry } from "../../messages";
 import { make } from "../../ui/elements";
 import type { Gesture, StudioContext } from "../studio_types";
 import { wordsOf } from "./gizmo_layer";
-import type { PlaceData, PlaceEntry } from "./place_types";
 
 const POSITION = ["x", "y", "z"];
 const NOTHING = "Select a body: its frames and its mass center get handles. Select a joint to move it.";

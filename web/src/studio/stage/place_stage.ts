@@ -1,5 +1,6 @@
 // Building in 3D: the model at its start, handles that place frames and mass centers, tools that join and pull.
 
+import type { GapData, PlaceData } from "../../messages";
 import { type Answer, isPacket } from "../../live/connection";
 import { errorWords } from "../../live/live_desk";
 import { Newest } from "../../live/newest";
@@ -12,7 +13,7 @@ import { type JoinHost, type JoinTool, JoinTools } from "./join_tools";
 import { MobilityCard } from "./mobility_card";
 import { OverlayMarks } from "./overlay_marks";
 import { PlaceFieldsBar } from "./place_fields_bar";
-import type { GapData, MobilityData, PickedPlace, PlaceData, StillHeader } from "./place_types";
+import type { PickedPlace, StillHeader } from "./place_types";
 import { type Placing, parametersOf, placeGesture, placingWords } from "./placing";
 import { type PullHost, PullTool } from "./pull_tool";
 import { StillStage } from "./still_stage";
@@ -52,7 +53,7 @@ export class PlaceStage implements StudioPart, GizmoHost, JoinHost, PullHost {
   private readonly empty = make("div", { class: "place-empty" });
   private readonly buttons = new Map<string, HTMLButtonElement>();
   private readonly pulledBar = make("div", { class: "pulled-bar", role: "group", "aria-label": "Pulled position", hidden: "" });
-  private readonly scenes: Newest<{ gesture: Gesture | null }, Answer>;
+  private readonly scenes: Newest<{ gesture: Gesture | null }, Answer<"place_scene">>;
   private readonly end: () => void;
 
   constructor(context: StudioContext) {
@@ -65,8 +66,8 @@ export class PlaceStage implements StudioPart, GizmoHost, JoinHost, PullHost {
     this.card = new MobilityCard((name) => context.select([inOpenBox(context, name)], HERE), (cure) => void context.act(cure.gesture, []));
     this.marks = new OverlayMarks(this.stage);
     this.choices = new ChoiceBox(this.stage.root);
-    this.scenes = new Newest<{ gesture: Gesture | null }, Answer>({
-      send: ({ gesture }) => context.document.question("place_scene", gesture === null ? {} : { gesture }),
+    this.scenes = new Newest<{ gesture: Gesture | null }, Answer<"place_scene">>({
+      send: ({ gesture }) => context.document.ask("place_scene", gesture === null ? {} : { gesture }),
       done: (answer, { gesture }) => this.take(answer, gesture !== null),
       failed: (error, { gesture }) => this.refused(error, gesture !== null),
     });
@@ -133,10 +134,10 @@ export class PlaceStage implements StudioPart, GizmoHost, JoinHost, PullHost {
     else this.version = -1;
   }
 
-  private take(answer: Answer, preview: boolean): void {
+  private take(answer: Answer<"place_scene">, preview: boolean): void {
     if (!this.shown) return void (this.version = -1); // it is drawn when it is shown again
     if (!isPacket(answer)) {
-      this.version = Number(answer["at"]);
+      this.version = answer.at;
       this.stage.clear();
       return this.showEmpty(true);
     }
@@ -251,7 +252,7 @@ export class PlaceStage implements StudioPart, GizmoHost, JoinHost, PullHost {
   private async askMobility(): Promise<void> {
     if (this.header === null) return this.card.say("There is no body yet.");
     try {
-      const found = (await this.context.document.question("mobility")) as unknown as MobilityData;
+      const found = await this.context.document.ask("mobility");
       this.card.show(found);
       this.setRemarks(found.badges);
     } catch (error) {

@@ -1,9 +1,9 @@
 // A place that is being moved or turned: where it would be, as a gesture and in words.
 
+import type { PlaceData } from "../../messages";
 import type { Vec3 } from "../../data/run_document";
 import type { Gesture } from "../studio_types";
 import { axisWords } from "./gizmo_math";
-import type { PlaceData } from "./place_types";
 
 export interface Placing {
   place: PlaceData;

@@ -1,13 +1,13 @@
 // Pulling a body through the freedoms of the mechanism; the pulled position becomes the start, or springs back.
 
+import type { GapData } from "../../messages";
 import type { Vec3 } from "../../data/run_document";
-import { type Answer, isPacket } from "../../live/connection";
+import { type Answer } from "../../live/connection";
 import { errorWords } from "../../live/live_desk";
 import { Newest } from "../../live/newest";
 import { conjugate, rotate, subtract } from "../../scene/math/vectors";
-import type { Gesture, StudioContext } from "../studio_types";
+import type { StudioContext } from "../studio_types";
 import { meetPlane } from "./gizmo_math";
-import type { GapData } from "./place_types";
 import type { StillStage } from "./still_stage";
 
 interface PullQuestion {
@@ -34,12 +34,12 @@ export class PullTool {
   away = false;
   private held: { body: string; at: Vec3; point: Vec3 } | null = null;
   private readonly host: PullHost;
-  private readonly lane: Newest<PullQuestion, Answer>;
+  private readonly lane: Newest<PullQuestion, Answer<"place_pull">>;
 
   constructor(host: PullHost) {
     this.host = host;
-    this.lane = new Newest<PullQuestion, Answer>({
-      send: (question) => host.context.document.question("place_pull", { ...question }),
+    this.lane = new Newest<PullQuestion, Answer<"place_pull">>({
+      send: (question) => host.context.document.ask("place_pull", { ...question }),
       done: (answer) => this.answered(answer),
       failed: (error) => {
         this.held = null;
@@ -98,9 +98,9 @@ export class PullTool {
   async startHere(): Promise<void> {
     const { context } = this.host;
     try {
-      const { gesture, words } = (await context.document.question("place_start")) as { gesture?: Gesture | null; words?: string };
-      if (gesture != null && (await context.act(gesture)) === null) return;
-      context.say([gesture == null ? "Nothing moved that has a start value." : "The model starts here.", words ?? ""].filter((each) => each !== "").join(" "));
+      const { gesture, words } = await context.document.ask("place_start");
+      if ((await context.act(gesture)) === null) return;
+      context.say(["The model starts here.", words].filter((each) => each !== "").join(" "));
     } catch (error) {
       context.say(errorWords(error), "error");
       return;
@@ -120,15 +120,13 @@ export class PullTool {
     this.host.pulled(false);
   }
 
-  private answered(answer: Answer): void {
-    if (!isPacket(answer) || !this.away) return;
-    const { header, arrays } = answer;
+  private answered({ header, arrays }: Answer<"place_pull">): void {
+    if (!this.away) return;
     const poses = arrays.get("poses");
     if (poses !== undefined) this.host.stage.showPoses(poses);
-    this.host.gaps((header["gaps"] as GapData[] | undefined) ?? []);
-    const values = header["values"] as Record<string, number[]>;
-    const shown = Object.entries(values).slice(0, 6).map(([name, q]) => `${name} ${q.map((value) => Number(value.toPrecision(3))).join(", ")}`);
-    this.host.hint([String(header["words"] ?? ""), shown.join("; ")].filter((each) => each !== "").join(": "));
+    this.host.gaps(header.gaps);
+    const shown = Object.entries(header.values).slice(0, 6).map(([name, q]) => `${name} ${q.map((value) => Number(value.toPrecision(3))).join(", ")}`);
+    this.host.hint([header.words, shown.join("; ")].filter((each) => each !== "").join(": "));
     this.host.pulled(true);
   }
 }

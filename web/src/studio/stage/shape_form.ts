@@ -1,18 +1,8 @@
 // The shape of a body as a form: its kind and sizes, mass or density, and the mass and inertia that follow.
 
+import type { ShapeData } from "../../messages";
 import { make } from "../../ui/elements";
 import type { Gesture, StudioContext } from "../studio_types";
-
-export interface ShapeData {
-  name: string;
-  solid: string; // its kind; "" if it has none
-  fields: { name: string; text: string | null; words: string; choices?: string[] }[]; // "" among choices: left out
-  kinds: Record<string, Gesture>; // what makes it one
-  missing: Record<string, string>; // kinds that cannot be had, and why
-  properties: string[][]; // words, and one number or two
-  columns: string[]; // heads of the numbers, where there are two
-  differs: string[]; // properties whose two numbers differ
-}
 
 type ShapeField = ShapeData["fields"][number];
 
@@ -36,7 +26,7 @@ export class ShapeForm {
 
   private async load(): Promise<void> {
     try {
-      this.draw((await this.context.document.question("shape", { name: this.body })) as unknown as ShapeData);
+      this.draw(await this.context.document.ask("shape", { name: this.body }));
     } catch {
       this.element.hidden = true; // a text that is being typed: the fields above say what is wrong
     }

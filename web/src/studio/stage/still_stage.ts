@@ -49,7 +49,7 @@ export class StillStage implements PlayerContext {
   /** Shows a scene; bodies of another model are fitted into the picture. */
   setScene({ header, arrays }: Packet): void {
     this.arrays = arrays;
-    this.take(new RunDocument(this.tinted(header as unknown as StillHeader), arrays));
+    this.take(new RunDocument(this.tinted(header as StillHeader), arrays));
   }
 
   /** Shows the same bodies elsewhere. */

@@ -1,7 +1,7 @@
 // The tab "Studies": a form, the study under way, and the results of those that were made while the server lives.
 
-import type { Packet } from "../../data/packet";
-import { type LiveConnection, Overtaken, isPacket } from "../../live/connection";
+import type { StudyAbout, StudyCheck, StudySummary } from "../../messages";
+import { type Answer, type Kind, type LiveConnection, Overtaken, type Push, type PushedPacket, type Sent } from "../../live/connection";
 import { type LiveDesk, errorWords } from "../../live/live_desk";
 import { saveFile } from "../../plots/plot_files";
 import { make, write } from "../../ui/elements";
@@ -11,7 +11,7 @@ import { StudyData } from "./study_data";
 import { StudyFormView, firstForm } from "./study_form";
 import { StudyResult, copyText } from "./study_result";
 import styles from "./studies.css?inline";
-import { type FieldError, type StudyAbout, type StudyCheck, type StudySummary, countRuns, progressWords, timeWords } from "./study_types";
+import { countRuns, progressWords, timeWords } from "./study_types";
 
 const PAUSE = 350; // ms without a change before a form is checked
 const NONE = "No study yet. Choose what varies, and press Run.";
@@ -25,7 +25,7 @@ export class StudiesPanel implements StudioPart {
   private readonly place = make("div", { class: "study-place" });
   private readonly estimate = make("p", { class: "study-estimate", role: "status" });
   private readonly begin = this.button("Run", "Make all runs of the model as it stands, saved or not", () => void this.run(), "primary");
-  private readonly stopper = this.button("Stop", "End the study; what is done stays", () => void this.ask("study_stop", {}));
+  private readonly stopper = this.button("Stop", "End the study; what is done stays", () => void this.ask("study_stop"));
   private readonly bar = make("progress", { max: "1", value: "0", "aria-label": "Progress of the study" });
   private readonly progress = make("p", { class: "study-progress", role: "status" }, NONE);
   private readonly choice = make("select", { "aria-label": "Which study is shown" });
@@ -82,9 +82,9 @@ export class StudiesPanel implements StudioPart {
 
   /** What can vary and be kept; a form that is filled in stays. */
   private async loadAbout(): Promise<void> {
-    const about = (await this.ask("study_about")) as StudyAbout | null;
+    const about = await this.ask("study_about");
     if (about === null) return;
-    if (about.why !== "") {
+    if (!("names" in about)) {
       this.begin.disabled = true;
       write(this.estimate, sentence(about.why));
       if (this.form === null) this.place.replaceChildren();
@@ -120,7 +120,7 @@ export class StudiesPanel implements StudioPart {
     const { form } = this;
     if (form === null || this.element.hidden) return;
     try {
-      const told = (await this.connection.ask("study_check", { form: form.value })) as unknown as StudyCheck;
+      const told = await this.connection.ask("study_check", { form: form.value });
       if (mine === this.asked) this.showCheck(told);
     } catch (error) {
       if (mine === this.asked && !(error instanceof Overtaken)) write(this.estimate, errorWords(error));
@@ -130,7 +130,7 @@ export class StudiesPanel implements StudioPart {
   private showCheck({ errors, runs, seconds, note }: StudyCheck): void {
     this.form?.showErrors(errors);
     const elsewhere = errors.filter(({ field }) => this.form?.has(field) !== true).map(({ message }) => sentence(message));
-    const time = seconds === null || seconds === undefined ? "" : `, about ${timeWords(seconds)}`;
+    const time = seconds === null ? "" : `, about ${timeWords(seconds)}`;
     const words = errors.length === 0 ? `${runs} ${runs === 1 ? "run" : "runs"}${time}${note ? `. ${sentence(note)}` : ""}` : elsewhere.join(" ") || "Something is wrong above.";
     write(this.estimate, words, { "data-wrong": String(errors.length > 0) });
     this.begin.disabled = errors.length > 0 || this.running !== null;
@@ -144,10 +144,10 @@ export class StudiesPanel implements StudioPart {
   private async run(): Promise<void> {
     if (this.form === null) return;
     this.begin.disabled = true;
-    const answer = (await this.ask("study_run", { form: this.form.value })) as { id?: number; errors: FieldError[] } | null;
+    const answer = await this.ask("study_run", { form: this.form.value });
     if (answer === null) this.begin.disabled = false;
     else if (answer.errors.length > 0) {
-      this.showCheck({ errors: answer.errors, runs: 0, seconds: null });
+      this.showCheck({ errors: answer.errors, runs: 0, seconds: null, note: "" });
       this.form.focusFirst(answer.errors);
     } else {
       await this.loadList(); // a study that was quick is over by now; the newest is shown
@@ -155,29 +155,30 @@ export class StudiesPanel implements StudioPart {
     }
   }
 
-  private hear(message: Record<string, unknown>): void {
-    if (message["kind"] !== "study_state") return;
-    const told = message as unknown as StudySummary;
+  private hear(told: Push): void {
+    if (told.kind !== "study_state") return;
     if (told.state === "dropped") {
       this.studies = this.studies.filter(({ id }) => id !== told.id);
       if (this.open === told.id) void this.show(this.studies[0]?.id ?? -1);
-    } else if (this.studies.some(({ id }) => id === told.id)) this.studies = this.studies.map((each) => (each.id === told.id ? told : each));
+      this.showList();
+      return this.checkSoon();
+    }
+    if (this.studies.some(({ id }) => id === told.id)) this.studies = this.studies.map((each) => (each.id === told.id ? told : each));
     else this.studies = [told, ...this.studies];
     this.showList();
     if (told.id === this.open && told.state !== "running" && this.data?.header.dims.length === 0) void this.show(told.id);
     if (told.state !== "running") this.checkSoon();
   }
 
-  private hearPacket(packet: Packet): void {
-    const { kind, id } = packet.header;
-    if (kind !== "study_chunk" || id !== this.open) return;
+  private hearPacket({ header, arrays }: PushedPacket): void {
+    if (header.kind !== "study_chunk" || header.id !== this.open) return;
     if (this.data === null || this.data.header.dims.length === 0) return void this.show(this.open); // it was opened before it was described
-    this.data.take(packet);
+    this.data.take({ header, arrays });
     this.result?.update();
   }
 
   private async loadList(): Promise<void> {
-    const answer = (await this.ask("study_list")) as { studies: StudySummary[] } | null;
+    const answer = await this.ask("study_list");
     if (answer === null) return;
     this.studies = answer.studies;
     const [newest] = this.studies;
@@ -194,7 +195,7 @@ export class StudiesPanel implements StudioPart {
     }
     try {
       const answer = await this.connection.ask("study_open", { id });
-      if (!isPacket(answer) || this.open !== id) return;
+      if (this.open !== id) return;
       this.data = StudyData.of(answer);
       this.result = null;
       this.shown.replaceChildren();
@@ -242,20 +243,20 @@ export class StudiesPanel implements StudioPart {
   private async take(run: number): Promise<void> {
     try {
       const { words } = await this.context.document.changeBy("study_take", { id: this.open, run });
-      this.context.say(sentence(words ?? ""));
+      this.context.say(sentence(words));
     } catch (error) {
       this.context.say(errorWords(error), "error");
     }
   }
 
   private async saveCsv(): Promise<void> {
-    const answer = (await this.ask("study_csv", { id: this.open })) as { text: string; name: string } | null;
+    const answer = await this.ask("study_csv", { id: this.open });
     if (answer !== null) saveFile(new Blob([answer.text], { type: "text/csv" }), answer.name, this.context.root);
   }
 
-  private async ask(kind: string, fields: Record<string, unknown> = {}): Promise<unknown> {
+  private async ask<K extends Kind>(kind: K, ...fields: Sent<K>): Promise<Answer<K> | null> {
     try {
-      return await this.connection.ask(kind, fields);
+      return await this.connection.ask(kind, ...fields);
     } catch (error) {
       if (!(error instanceof Overtaken)) this.context.say(errorWords(error), "error");
       return null;

@@ -1,8 +1,9 @@
 // The runs of a study: what varied, what was kept, by the number of the run; and what follows from them.
 
+import type { StudyAxis, StudyChunk, StudyHeader } from "../../messages";
 import type { Packet } from "../../data/packet";
 import { formatNumber, prettyUnit } from "../../ui/numbers";
-import { FAILED, NOT_RUN, type StudyAxis, type StudyHeader } from "./study_types";
+import { FAILED, NOT_RUN } from "./study_types";
 
 /** A column of a study: an axis or a result, in the unit that is shown. */
 export interface StudyColumn {
@@ -28,20 +29,20 @@ export class StudyData {
     this.strides = dims.map((_, k) => dims.slice(k + 1).reduce((size, { length }) => size * length, 1));
   }
 
-  static of(packet: Packet): StudyData {
-    return new StudyData(packet.header as unknown as StudyHeader, packet.arrays.get("status") ?? [], packet.arrays.get("results") ?? []);
+  static of(packet: Packet<StudyHeader>): StudyData {
+    return new StudyData(packet.header, packet.arrays.get("status") ?? [], packet.arrays.get("results") ?? []);
   }
 
   /** Takes runs that were made just now. */
-  take(packet: Packet): void {
-    const first = Number(packet.header["first"]);
+  take(packet: Packet<StudyChunk>): void {
+    const { first, messages } = packet.header;
     const status = packet.arrays.get("status") ?? new Int32Array(0);
     const rows = packet.arrays.get("results") ?? new Float64Array(0);
     const count = status.length;
     if (first < 0 || first + count > this.status.length) return;
     this.status.set(status as ArrayLike<number>, first);
     this.results.forEach((row, k) => row.set((rows as Float64Array).subarray(k * count, (k + 1) * count), first));
-    for (const [run, words] of Object.entries((packet.header["messages"] ?? {}) as Record<string, string>)) this.messages.set(Number(run), words);
+    for (const [run, words] of Object.entries(messages)) this.messages.set(Number(run), words);
   }
 
   // -- where a run is --------------------------------------------------------------------------------------------

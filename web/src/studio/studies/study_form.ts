@@ -1,27 +1,27 @@
 // The form of a study: what varies, the design, what is kept, until when; what is wrong stands at its field.
 
+import type { Completion, FieldError, RawAxis, RawForm, StudyAbout } from "../../messages";
 import { make, write } from "../../ui/elements";
 import { LawBox } from "../inspector/law_box";
-import type { Completion } from "../studio_types";
-import { type AxisForm, type AxisKind, DESIGN_WORDS, type FieldError, KIND_WORDS, type StudyAbout, type StudyForm } from "./study_types";
+import { type AxisKind, DESIGN_WORDS, KIND_WORDS } from "./study_types";
 
 let count = 0;
 
 /** What may stand in a field of what is kept: quantities, and after the bar how they become one number. */
 export function completeKept(about: Pick<StudyAbout, "quantities" | "reductions">, text: string, position: number): Completion {
   const bar = text.lastIndexOf("|", position - 1);
-  if (bar >= 0) return { from: bar + 1, options: about.reductions.map((label) => ({ label })) };
-  return { from: 0, options: about.quantities.map((label) => ({ label, apply: text.includes("|") ? label : `${label}|peak` })) };
+  if (bar >= 0) return { from: bar + 1, options: about.reductions.map((label) => ({ label, detail: "", apply: label })) };
+  return { from: 0, options: about.quantities.map((label) => ({ label, detail: "", apply: text.includes("|") ? label : `${label}|peak` })) };
 }
 
 /** The form that a model's own numbers suggest: its first parameter over its range. */
-export function firstForm(about: StudyAbout): StudyForm {
+export function firstForm(about: StudyAbout): RawForm {
   const [name] = about.names;
   return { axes: name === undefined ? [] : [axisOf(about, name.name)], design: "grid", n: String(about.n), keep: [...about.keep], until: about.until };
 }
 
 /** An axis over the range that a name suggests. */
-export function axisOf(about: StudyAbout, name: string): AxisForm {
+export function axisOf(about: StudyAbout, name: string): RawAxis {
   const known = about.names.find((each) => each.name === name);
   return { name, kind: "range", first: known?.first ?? "", second: known?.second ?? "", count: String(about.count), values: "" };
 }
@@ -39,9 +39,9 @@ export class StudyFormView {
   private readonly samples: HTMLElement;
   private readonly until = input("End of the runs", "narrow");
   private readonly fields = new Map<string, HTMLElement>();
-  private form: StudyForm;
+  private form: RawForm;
 
-  constructor(about: StudyAbout, form: StudyForm) {
+  constructor(about: StudyAbout, form: RawForm) {
     this.about = about;
     this.form = form;
     this.design = make("select", { "aria-label": "Design" }, ...about.designs.map((name) => make("option", { value: name }, DESIGN_WORDS[name] ?? name)));
@@ -58,11 +58,11 @@ export class StudyFormView {
     this.build();
   }
 
-  get value(): StudyForm {
+  get value(): RawForm {
     return this.form;
   }
 
-  fill(form: StudyForm): void {
+  fill(form: RawForm): void {
     this.form = form;
     this.build();
     this.onChange();
@@ -106,7 +106,7 @@ export class StudyFormView {
     }
   }
 
-  private axisRow(axis: AxisForm, k: number): HTMLElement {
+  private axisRow(axis: RawAxis, k: number): HTMLElement {
     const what = axis.name === "" ? `axis ${k + 1}` : axis.name;
     const row = make("fieldset", { class: "study-axis", "aria-label": `What varies: ${what}` });
     const name = input("Name of what varies", "");
@@ -175,11 +175,11 @@ export class StudyFormView {
     this.fields.get(`axes.${k}.name`)?.focus();
   }
 
-  private changeAxis(k: number, more: Partial<AxisForm>, anew = false): void {
+  private changeAxis(k: number, more: Partial<RawAxis>, anew = false): void {
     this.change({ axes: this.form.axes.map((axis, at) => (at === k ? { ...axis, ...more } : axis)) }, anew);
   }
 
-  private change(more: Partial<StudyForm>, anew = false): void {
+  private change(more: Partial<RawForm>, anew = false): void {
     this.form = { ...this.form, ...more };
     if (anew) this.build();
     this.onChange();

@@ -1,101 +1,8 @@
-// What the server says about studies; the same as src/kinode/studio/editor/studies.py.
+// Studies in words, and how many runs a form means.
 
-export type AxisKind = "range" | "list" | "normal" | "uniform";
+import type { RawAxis, RawForm, StudySummary } from "../../messages";
 
-/** An axis as a person fills it in. */
-export interface AxisForm {
-  name: string;
-  kind: AxisKind;
-  first: string;
-  second: string;
-  count: string;
-  values: string;
-}
-
-export interface StudyForm {
-  axes: AxisForm[];
-  design: string;
-  n: string;
-  keep: string[];
-  until: string;
-}
-
-export interface FieldError {
-  field: string; // "axes.0.first", "keep.1", "until"
-  message: string;
-}
-
-export interface VaryingName {
-  name: string;
-  role: string;
-  unit: string;
-  value: number | null;
-  first: string;
-  second: string;
-  words: string;
-}
-
-/** What a study of the model as it stands can vary and keep. */
-export interface StudyAbout {
-  why: string; // why there can be none yet
-  names: VaryingName[];
-  quantities: string[];
-  reductions: string[];
-  keep: string[];
-  until: string;
-  designs: string[];
-  count: number;
-  n: number;
-}
-
-export interface StudyCheck {
-  errors: FieldError[];
-  runs: number;
-  seconds: number | null;
-  note?: string;
-}
-
-export type StudyState = "running" | "done" | "stopped" | "failed" | "dropped";
-
-export interface StudySummary {
-  id: number;
-  state: StudyState;
-  words: string;
-  title: string;
-  runs: number;
-  done: number;
-  reached: number;
-  seconds: number;
-  rate: number;
-  left: number | null;
-  older: boolean;
-}
-
-export interface StudyAxis {
-  name: string;
-  title: string;
-  unit: string;
-  dim: string;
-  values: number[];
-  shown: { unit: string; factor: number };
-}
-
-export interface KeptResult {
-  text: string;
-  unit: string;
-  bySize: boolean;
-}
-
-export interface StudyHeader extends StudySummary {
-  dims: { name: string; length: number }[];
-  axes: StudyAxis[];
-  kept: KeptResult[];
-  until: number | null;
-  form: StudyForm;
-  messages: Record<string, string>;
-  command: string;
-  python: string;
-}
+export type AxisKind = RawAxis["kind"];
 
 export const NOT_RUN = 0;
 export const FAILED = 3;
@@ -106,8 +13,8 @@ export const DESIGN_WORDS: Record<string, string> = {
 export const KIND_WORDS: Record<AxisKind, string> = { range: "from, to", list: "list", normal: "normal", uniform: "uniform" };
 
 /** How many runs a form means; NaN while it is not filled in. */
-export function countRuns({ axes, design, n }: StudyForm): number {
-  const drawn = ({ kind }: AxisForm): boolean => kind === "normal" || kind === "uniform" || (design !== "grid" && kind === "range");
+export function countRuns({ axes, design, n }: RawForm): number {
+  const drawn = ({ kind }: RawAxis): boolean => kind === "normal" || kind === "uniform" || (design !== "grid" && kind === "range");
   let runs = axes.some(drawn) ? whole(n) : 1;
   for (const axis of axes) if (!drawn(axis)) runs *= axis.kind === "list" ? axis.values.split(",").filter((text) => text.trim() !== "").length : whole(axis.count);
   return axes.length === 0 ? NaN : runs;

@@ -1,7 +1,7 @@
 // Names in a subsystem and in the whole: drive.motor is motor inside drive.
 
-import type { GestureAnswer, Problem } from "../studio_types";
 
+import type { GestureAnswer, Problem } from "../../messages";
 /** What stands before the names of a subsystem in the whole system. */
 export function prefixOf(box: readonly string[]): string {
   return box.map((name) => `${name}.`).join("");

@@ -1,8 +1,8 @@
 // A port of a subsystem that is open: a flag that says what it is connected to outside.
 
+import type { SketchBox, SketchPort } from "../../messages";
 import { OUTWARD, STUB } from "../canvas/route_types";
 import { draw } from "../../live/svg";
-import type { SketchBox, SketchPort } from "../studio_types";
 
 const LENGTH = STUB + 4;
 

@@ -1,5 +1,6 @@
 // The model's text in an editor: completion, errors at their lines, folding; the parts that are chosen are lit up.
 
+import type { Problem } from "../../messages";
 import { type CompletionContext, type CompletionResult, autocompletion, closeBrackets, closeBracketsKeymap, completionKeymap } from "@codemirror/autocomplete";
 import { defaultKeymap } from "@codemirror/commands";
 import { yaml } from "@codemirror/lang-yaml";
@@ -15,7 +16,7 @@ import { ServerLost } from "../../live/connection";
 import { errorWords } from "../../live/live_desk";
 import { make } from "../../ui/elements";
 import type { DocumentNews } from "../document";
-import type { Problem, StudioContext, StudioPart } from "../studio_types";
+import type { StudioContext, StudioPart } from "../studio_types";
 import { toPoints, toUnits } from "../text_positions";
 import { fromEditor, toEditor } from "./line_ends";
 import { findParts, partAt } from "./part_lines";

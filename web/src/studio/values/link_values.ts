@@ -1,11 +1,11 @@
 // Potentials and flows of the run on the links of the canvas, at the time of the player; on and off by a key.
 
+import type { PortPlace, SketchLink } from "../../messages";
 import type { LinkData, Point } from "../../data/run_document";
 import { StickerLayer } from "../../diagram/sticker_layer";
 import { draw } from "../../live/svg";
 import type { Player } from "../../player";
 import type { CanvasModel } from "../canvas/canvas_model";
-import type { PortPlace, SketchLink } from "../studio_types";
 
 const STORE = "kinode-studio-values";
 const MANY = 40; // links: with more, values are shown when they are asked for

@@ -42,7 +42,7 @@ class DerivationProcess:
     --------
     >>> process = DerivationProcess()
     >>> text = "kinode: 1\\nbodies: {a: {mass: 1}}\\njoints: {p: {kind: prismatic, between: [world, a]}}"
-    >>> process.ask("script", text, Path("model.yaml"))["text"].splitlines()[6]
+    >>> process.ask("script", text, Path("model.yaml"), {"format": "python"})["text"].splitlines()[6]
     'model = kn.System("model", gravity=(0, 0, -9.81))'
     >>> process.close()
     """
