@@ -15,7 +15,6 @@ from pathlib import Path
 from typing import Any
 
 from kinode.comparing.normal_parts import (
-    REFERRING,
     RUN,
     WHOLE,
     FieldPath,
@@ -176,7 +175,7 @@ class _SideComparison:
         )
         component = self.second.system.declared.get(two.name)
         spec = None if component is None else component.specs().get(path[0])
-        link = spec is not None and spec[1].shape in REFERRING
+        link = spec is not None and spec[1].kind.refers
         percent = find_percent(before, after)
         name = ".".join(path)
         return ComparedRow(RowChange.CHANGED, two.section, two.name, name, *words, *lines, one.name, percent, link)

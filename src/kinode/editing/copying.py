@@ -22,7 +22,6 @@ from typing import Any
 from kinode.editing.adding import GROUPS, fill_group
 from kinode.editing.connecting import merge_nodes
 from kinode.editing.draft import GesturePlan, ModelDraft, free_name, fresh_nodes, names_in_use, read_names, read_text_of
-from kinode.editing.name_sites import PORT
 from kinode.editing.places import DRAWN, NAMED, SHORT, EntryPlaces, Path
 from kinode.editing.removing import rename_references
 from kinode.editing.spans import INDENT, entry_text, moved_lines, value_end
@@ -30,6 +29,7 @@ from kinode.errors import ArgumentError, ModelError
 from kinode.formats.yaml_files import SECTIONS, TOP
 from kinode.formats.yaml_text import NodeKind, SpanNode, plain_value, read_spans
 from kinode.formats.yaml_writer import write_flow
+from kinode.model.base.field_reader import IN_PORTS
 from kinode.model.joints.joint import JOINTS
 
 FOLDED = re.compile(r"[ \t]*(?:\r\n|\n|\r)[ \t]*")
@@ -157,9 +157,9 @@ def insert_copies(draft: ModelDraft, text: str, plan: GesturePlan) -> None:
 
 def _rename_nodes(draft: ModelDraft, apart: ModelDraft, taken: set[str]) -> None:
     """Fresh names for nodes of what is copied that the model has already."""
-    here = {site.name for site in draft.sites if site.role == PORT and not _is_known(draft, site.name)}
+    here = {site.name for site in draft.sites if site.role == IN_PORTS and not _is_known(draft, site.name)}
     fresh = fresh_nodes(taken | {site.name for site in apart.sites})
-    for node in dict.fromkeys(site.name for site in apart.sites if site.role == PORT):
+    for node in dict.fromkeys(site.name for site in apart.sites if site.role == IN_PORTS):
         if node in here and not _is_known(apart, node):
             merge_nodes(apart, node, next(fresh), GesturePlan())
 

@@ -18,7 +18,7 @@ import numpy as np
 from kinode.algebra.scalars import sqrt
 from kinode.errors import ModelError
 from kinode.model.base.bodies import ENTRIES
-from kinode.model.base.field_reader import Reader
+from kinode.model.base.field_reader import ROTOR_INERTIA, Reader
 from kinode.model.base.fields import (
     Component,
     Spec,
@@ -75,7 +75,7 @@ class DriveUnit(Component):
 
     @classmethod
     def field_unit(cls, spec: Spec) -> str:
-        return "kg*m^2" if spec.shape == "rotor_inertia" else Revolute.field_unit(spec)
+        return "kg*m^2" if spec.kind is ROTOR_INERTIA else Revolute.field_unit(spec)
 
 
 DRIVE_FIELDS = tuple(DriveUnit.specs())
