@@ -34,8 +34,10 @@ from kinode.formats.load import YAML, load, loads
 from kinode.formats.yaml_text import CONTROL, read_spans
 from kinode.formats.yaml_writer import write_flow
 from kinode.hooks import hook
+from kinode.model.base.field_reader import BASE, BODIES, FRAME, JOINT
 from kinode.model.base.fields import short
 from kinode.model.base.parameters import Input, Parameter, RunDefaults
+from kinode.model.network.part import PORT
 from kinode.model.system import System
 
 ORDER = (WHOLE, "domains", "components", "parameters", "inputs", "tables", "bodies", "frames", "joints", "systems",
@@ -174,8 +176,7 @@ class _SideComparison:
             None if after is None else self.second.line(two.name, path),
         )
         component = self.second.system.declared.get(two.name)
-        spec = None if component is None else component.specs().get(path[0])
-        link = spec is not None and spec[1].kind.refers
+        link = component is not None and path[0] in component.fields_of(FRAME, JOINT, PORT, BASE, BODIES)
         percent = find_percent(before, after)
         name = ".".join(path)
         return ComparedRow(RowChange.CHANGED, two.section, two.name, name, *words, *lines, one.name, percent, link)

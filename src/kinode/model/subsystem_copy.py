@@ -260,8 +260,6 @@ class _Copier(ValueWalk):
             value = self.value(old.value, Place())
             dimension = old.dimension or find_dimension(None, value, self.target.parameters)
             return dataclasses.replace(old, name=name, value=value, dimension=dimension)
-        if isinstance(old, Signal):
-            return Signal(name, self.value(old.law, Place()))
         if isinstance(old, Observer):
             old = old.within(self.system)
         changed = self.changes(old)
