@@ -13,7 +13,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from enum import Enum
 from functools import cache, cached_property
-from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple, TypeVar, cast
+from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple, ParamSpec, TypeVar, cast
 
 import numpy as np
 
@@ -153,11 +153,12 @@ def nested(record: type[Nested], doc: str, default: Any = None, *, aside: bool =
 
 Fields = tuple[dict[str, Any], dict[str, Any], list[str], list[str]]  # of a class; they do not change
 T = TypeVar("T")
+P = ParamSpec("P")
 
 
-def once_for_class(find: Callable[[type[Any]], T]) -> Callable[[type[Any]], T]:
-    """A function of a class, whose result does not change."""
-    return cast("Callable[[type[Any]], T]", cache(find))
+def found_once(find: Callable[P, T]) -> Callable[P, T]:
+    """A function of classes and kinds, whose results do not change."""
+    return cast("Callable[P, T]", cache(find))
 
 
 def record(cls: type[T]) -> type[T]:
@@ -168,7 +169,7 @@ def record(cls: type[T]) -> type[T]:
     return dataclasses.dataclass(init=False, repr=False, eq=False)(cls)
 
 
-@once_for_class
+@found_once
 def _fields_of(cls: type[Any]) -> Fields:
     """Defaults of all fields and of those that a record has not from its class, names of positional and needed ones."""
     fields = dataclasses.fields(cls)
@@ -253,9 +254,9 @@ class Component:
         return _specs_of(cls)
 
     @classmethod
-    def fields_of(cls, *kinds: FieldKind) -> dict[str, Spec]:
+    def fields_of(cls, *kinds: FieldKind) -> Mapping[str, Spec]:
         """The declared fields of some kinds, by the names that users write."""
-        return {name: spec for name, (_, spec) in cls.specs().items() if spec.kind in kinds}
+        return _find_fields(cls, kinds)
 
     def values_of(self, *kinds: FieldKind) -> dict[str, Any]:
         """The values of the fields of some kinds, as far as they are given, by the names that users write."""
@@ -429,24 +430,29 @@ class Component:
 EXPRESSIONS = "_expressions"  # where a component keeps those in it, once they were asked for
 
 
-@once_for_class
+@found_once
 def _specs_of(cls: type[Component]) -> dict[str, tuple[dataclasses.Field[Any], Spec]]:
     declared = ((f, f.metadata["spec"]) for f in dataclasses.fields(cls) if "spec" in f.metadata)
     return {spec.public or f.name: (f, spec) for f, spec in declared}
 
 
-@once_for_class
+@found_once
+def _find_fields(cls: type[Component], kinds: tuple[FieldKind, ...]) -> dict[str, Spec]:
+    return {name: spec for name, (_, spec) in cls.specs().items() if spec.kind in kinds}
+
+
+@found_once
 def _walked_of(cls: type[Component]) -> tuple[tuple[str, str, Spec], ...]:
     bare = ((name, name, spec) for name, spec in cls.bare_values.items())
     return (*bare, *((name, field.name, spec) for name, (field, spec) in cls.specs().items()))
 
 
-@once_for_class
+@found_once
 def _required_of(cls: type[Component]) -> tuple[str, ...]:
     return tuple(name for name, (field, _) in cls.specs().items() if field.default is dataclasses.MISSING)
 
 
-@once_for_class
+@found_once
 def _declared_fields(cls: type[Any]) -> tuple[frozenset[str], bool]:
     """The names of the fields that a kind declares, and whether no default is an expression."""
     fields = [field for field, _ in cls.specs().values()]
