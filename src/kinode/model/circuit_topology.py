@@ -291,11 +291,10 @@ class _TopologyWriter:
         for name, joint in self.system.joints.items():
             for field in SOURCES:
                 if f"{name}.{field}" in self.components:
-                    yield f"{name}.{field}", list(find_expressions(getattr(joint, field)))
-        for name, element in (*self.system.elements.items(), *self.system.constraints.items()):
-            yield name, [law for _, law in element.expressions()]
-        for name, signal in self.system.signals.items():
-            yield name, list(find_expressions(signal.law))
+                    yield f"{name}.{field}", find_expressions(getattr(joint, field))
+        system = self.system
+        for name, component in (*system.elements.items(), *system.constraints.items(), *system.signals.items()):
+            yield name, [law for _, law in component.expressions()]
 
     def _read_by(self, law: Expression) -> Iterator[tuple[str, str]]:
         """Components whose quantities an expression reads, each with the name of the quantity."""

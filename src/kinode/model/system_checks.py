@@ -260,12 +260,10 @@ def _node_of(system: System, quantity: QuantityName) -> str:
 
 def laws_of(component: Component) -> Iterable[tuple[str, Expression]]:
     """The laws of a component, with the names of their fields."""
-    if isinstance(component, Signal):
-        return [("law", component.law)] if isinstance(component.law, Expression) else []
     return component.expressions() if isinstance(component, WITH_LAWS) else []
 
 
-WITH_LAWS = (Joint, Element, Observer, Constraint)
+WITH_LAWS = (Joint, Element, Observer, Constraint, Signal)
 
 
 def find_asking(system: System) -> list[Element]:

@@ -29,7 +29,7 @@ def test_a_walk_that_changes_nothing_gives_the_very_same(path):
 def test_expressions_are_those_of_the_fields(path):
     for component in kn.load(path).components.values():
         known = component.expressions()
-        values = {name: getattr(component, field.name) for name, (field, _) in component.specs().items()}
+        values = {name: getattr(component, attribute) for name, attribute, _ in component.walked_fields()}
         assert list(known) == [(name, law) for name, value in values.items() for law in find_expressions(value)]
 
 

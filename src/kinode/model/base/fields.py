@@ -408,16 +408,8 @@ class Component:
         if known is None:  # they are asked for many times, and a record is not changed
             values, (declared, _) = self.__dict__, _declared_fields(type(self))
             odd = {k for k, v in values.items() if type(v) not in PLAIN_TYPES and k in declared and not is_plain(v)}
-            known = (
-                ()
-                if not odd
-                else tuple(
-                    (name, expression)
-                    for name, (field, _) in self.specs().items()
-                    if field.name in odd
-                    for expression in find_expressions(values[field.name])
-                )
-            )
+            fields = self.walked_fields() if odd else ()
+            known = tuple((name, law) for name, x, _ in fields if x in odd for law in find_expressions(values[x]))
             object.__setattr__(self, EXPRESSIONS, known)
         return known
 
@@ -455,8 +447,8 @@ def _required_of(cls: type[Component]) -> tuple[str, ...]:
 @found_once
 def _declared_fields(cls: type[Any]) -> tuple[frozenset[str], bool]:
     """The names of the fields that a kind declares, and whether no default is an expression."""
-    fields = [field for field, _ in cls.specs().values()]
-    return frozenset(field.name for field in fields), not any(find_expressions(field.default) for field in fields)
+    fields = [field for _, field, _ in cls.walked_fields()]
+    return frozenset(fields), not any(find_expressions(cls.__dataclass_fields__[x].default) for x in fields)
 
 
 def unknown(message: str, name: object, known: Iterable[str]) -> str:
