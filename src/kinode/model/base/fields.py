@@ -402,7 +402,7 @@ class Component:
         """The error about one of its fields, or about the whole of it."""
         return ModelError(message, component=self.name, field=field)
 
-    def expressions(self) -> Iterable[tuple[str, Expression]]:
+    def expressions(self) -> tuple[tuple[str, Expression], ...]:
         """Every expression in the component, with the name of its field."""
         known: tuple[tuple[str, Expression], ...] | None = self.__dict__.get(EXPRESSIONS)
         if known is None:  # they are asked for many times, and a record is not changed
