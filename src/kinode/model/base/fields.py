@@ -260,10 +260,9 @@ class Component:
 
     def values_of(self, *kinds: FieldKind) -> dict[str, Any]:
         """The values of the fields of some kinds, as far as they are given, by the names that users write."""
-        given = (
-            (name, getattr(self, field.name)) for name, (field, spec) in self.specs().items() if spec.kind in kinds
-        )
-        return {name: value for name, value in given if value is not None}
+        specs = self.specs()
+        values = ((name, getattr(self, specs[name][0].name)) for name in _find_fields(type(self), kinds))
+        return {name: value for name, value in values if value is not None}
 
     @classmethod
     def walked_fields(cls) -> tuple[tuple[str, str, Spec], ...]:

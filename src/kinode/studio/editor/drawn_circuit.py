@@ -26,7 +26,6 @@ from kinode.model.base.field_reader import LAW
 from kinode.model.base.fields import Component
 from kinode.model.base.frames import Frame
 from kinode.model.base.symbols import Outline, Stroke, StrokeRole, Symbol, find_symbol
-from kinode.model.base.value_walk import find_expressions
 from kinode.model.circuit_topology import ENERGY, INFORMATION, VECTOR
 from kinode.model.joints.joint import Joint
 from kinode.model.network.domain import BASE
@@ -325,10 +324,9 @@ def _is_open(model: Component, name: str) -> bool:
 
 def _reading_field(model: Component, source: str) -> str:
     """The field of a component whose law reads another."""
-    for name, (entry, _) in model.specs().items():
-        for law in find_expressions(getattr(model, entry.name)):
-            if any(word == source or word.startswith(f"{source}.") for word in law.names()):
-                return name
+    for name, law in model.expressions():
+        if any(word == source or word.startswith(f"{source}.") for word in law.names()):
+            return name
     return "law" if model.section == "signals" else ""
 
 
