@@ -21,7 +21,7 @@ from build_player import WEB, BuildError, find_node
 import kinode as kn
 from kinode.model.base.bodies import Body
 from kinode.model.base.element import ELEMENTS
-from kinode.model.base.kinds import find_arguments, type_of
+from kinode.model.base.kinds import find_arguments
 from kinode.model.drive_unit import DriveUnit
 from kinode.model.joints.joint import JOINTS
 
@@ -52,7 +52,7 @@ def check_player() -> list[str]:
 
 def write_user_script() -> str:
     """Every shortcut with every field, each argument of the type that it is declared with; every public name."""
-    types = sorted({type_of(cls, argument.spec) for cls in CLASSES for argument in find_arguments(cls)})
+    types = sorted({argument.spec.kind.type_for(argument.spec) for cls in CLASSES for argument in find_arguments(cls)})
     results = dict.fromkeys(cls.shortcut_result() for cls in CLASSES)
     variables = {text: f"x{k}" for k, text in enumerate(types)}
     lines = ["from typing import Literal, assert_type", "import kinode as kn"]
@@ -61,7 +61,7 @@ def write_user_script() -> str:
     arguments = ", ".join(f"{name}: {text}" for text, name in variables.items())
     lines += [f"def use(system: kn.System, {arguments}) -> None:"]
     for cls in CLASSES:
-        given = [(argument, variables[type_of(cls, argument.spec)]) for argument in find_arguments(cls)]
+        given = [(argument, variables[argument.spec.kind.type_for(argument.spec)]) for argument in find_arguments(cls)]
         places = [variable for argument, variable in given if argument.positional]
         named = [f"{argument.name}={variable}" for argument, variable in given if not argument.positional]
         call = f"system.{cls.kind or cls.sort()}({', '.join(['str()', *places, *named])})"

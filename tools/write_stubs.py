@@ -22,7 +22,7 @@ from kinode.model.base import kinds as field_types
 from kinode.model.base.bodies import Body
 from kinode.model.base.element import ELEMENTS
 from kinode.model.base.fields import Component
-from kinode.model.base.kinds import NEEDED, find_arguments, is_builtin, type_of, write_docstring
+from kinode.model.base.kinds import NEEDED, find_arguments, is_builtin, write_docstring
 from kinode.model.constraints.constraint import CONSTRAINTS
 from kinode.model.drive_unit import DriveUnit
 from kinode.model.joints.joint import JOINTS
@@ -75,7 +75,7 @@ def write_method(cls: type[Component]) -> str:
         if placed and not argument.positional:
             arguments.append("*")
             placed = False
-        text = f"{argument.name}: {type_of(cls, argument.spec)}"
+        text = f"{argument.name}: {argument.spec.kind.type_for(argument.spec)}"
         if argument.default is None:
             text += " | None"
         if argument.default is not NEEDED:

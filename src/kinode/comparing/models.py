@@ -15,7 +15,6 @@ from pathlib import Path
 from typing import Any
 
 from kinode.comparing.normal_parts import (
-    REFERRING,
     RUN,
     WHOLE,
     FieldPath,
@@ -34,8 +33,10 @@ from kinode.formats.law_forms import LawForms
 from kinode.formats.load import YAML, load, loads
 from kinode.formats.yaml_text import CONTROL, read_spans
 from kinode.formats.yaml_writer import write_flow
+from kinode.model.base.field_reader import BASE, BODIES, FRAME, JOINT
 from kinode.model.base.fields import short
 from kinode.model.base.parameters import Input, Parameter, RunDefaults
+from kinode.model.network.part import PORT
 from kinode.model.system import System
 from kinode.sheets.tables import Sheet, Shown, Table
 
@@ -175,8 +176,7 @@ class _SideComparison:
             None if after is None else self.second.line(two.name, path),
         )
         component = self.second.system.declared.get(two.name)
-        spec = None if component is None else component.specs().get(path[0])
-        link = spec is not None and spec[1].shape in REFERRING
+        link = component is not None and path[0] in component.fields_of(FRAME, JOINT, PORT, BASE, BODIES)
         percent = find_percent(before, after)
         name = ".".join(path)
         return ComparedRow(RowChange.CHANGED, two.section, two.name, name, *words, *lines, one.name, percent, link)

@@ -26,7 +26,6 @@ from kinode.model.system import System
 FieldPath = tuple[str, ...]
 Rename = Callable[[str], str]
 WHOLE, RUN = "", "run"
-REFERRING = ("port", "joint", "frame", "base", "bodies")  # shapes of fields whose texts are names
 _WORD = re.compile(r"[^\W\d]\w*(?:\.\w+)*")
 
 
@@ -112,13 +111,10 @@ class NormalWriter(PlainRecords):
         if "between" in fields:
             a, b = fields.pop("between")
             fields = {"kind": component.kind, "a": a, "b": b, **fields}
-        for name, (field, spec) in component.specs().items():
-            referring = spec.shape in REFERRING or (spec.shape == "axes" and component.section == "elements")
-            if name in fields and referring:
-                given = getattr(component, field.name)
-                words = isinstance(given, str) or (isinstance(given, tuple) and all(isinstance(x, str) for x in given))
-                fields[name] = self._renamed(fields[name]) if words else fields[name]
         return fields
+
+    def name(self, name: str) -> str:
+        return rename_words(name, self.names)
 
     def plain(self, value: Any) -> Any:
         """A value; a law by its form."""

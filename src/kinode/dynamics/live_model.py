@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any
 
 from kinode.dynamics.compile import compile as compile_system
@@ -154,7 +154,7 @@ class LiveModel:
 
     def _explain(self, name: str) -> str:
         number = self.dynamics.live.get(name) or self.numbers.get(name)
-        reason = "" if number is None else number.reason or replace(number, value=0.0).reason
+        reason = "" if number is None else number.reason or number._replace(value=0.0).reason
         return f"{name}: {reason}" if reason else name
 
 
@@ -162,7 +162,7 @@ def _serves(number: LiveNumber | None, written: Mapping[str, Any], name: str, va
     """Whether a compiled system has a value, or takes it as a parameter."""
     if number is None:
         return name in written and bool(written[name] == value)
-    return bool(number.value == value) or not (number.structural or replace(number, value=value).structural)
+    return bool(number.value == value) or not (number.structural or number._replace(value=value).structural)
 
 
 def _is_under(name: str, fields: Mapping[str, Any]) -> bool:

@@ -28,6 +28,7 @@ from kinode.editing.placing import format_number, write_axis
 from kinode.errors import ArgumentError, find_close, suggest
 from kinode.expressions.units import DIMENSIONS
 from kinode.model.base.element import ELEMENTS
+from kinode.model.base.field_reader import FRAME, JOINT, LAW
 from kinode.model.base.fields import Component, Spec
 from kinode.model.base.frames import FRAME_WORDS
 from kinode.model.base.observers.moving_frames import FRAMES
@@ -44,11 +45,6 @@ QUANTITIES = {
     "torque_constant": "50 mN*m/A", "flux": "10 mWb", "inertia": "0.01 kg*m^2", "mass": "1 kg", "length": "0.1 m",
     "area": "0.01 m^2", "time": "0.1 s", "angle": "1 deg", "stiffness": "100 N/m", "damping": "1 N*s/m",
     "rotational_stiffness": "100 N*m/rad", "rotational_damping": "0.1 N*m*s/rad", "lead": "5 mm/rev",
-}  # fmt: skip
-# By shape of the field, where no dimension helps.
-SHAPES = {
-    "laws": "[0, 0, 0]", "vector": "[0, 0, 0]", "range": "[-1, 1]", "numbers": "[1]", "clock": "10 ms",
-    "input_laws": "0", "matrix": "[[1]]", "named_laws": "{value: 0}", "rotor_inertia": "1e-4 kg*m^2", "axis": "z",
 }  # fmt: skip
 # By kind and field, where the general rule gives nonsense.
 SPECIAL = {
@@ -102,9 +98,9 @@ def starting_fields(
         elif declared.default is dataclasses.MISSING and name not in replaced:
             if name in ports:
                 fields[name] = node()
-            elif spec.shape == "frame":
+            elif spec.kind is FRAME:
                 fields[name] = frame(name)
-            elif spec.shape == "joint":
+            elif spec.kind is JOINT:
                 if joints:
                     fields[name] = next((joint for joint in joints if joint not in fields.values()), joints[0])
             else:
@@ -117,12 +113,10 @@ def starting_value(spec: Spec) -> str:
     if spec.choices:
         return spec.choices[0]
     dimension = spec.dimension or ""
-    if spec.shape in SHAPES:
-        return SHAPES[spec.shape]
-    if spec.shape in ("law", "number") and dimension in QUANTITIES:
-        return QUANTITIES[dimension]
+    if spec.kind.first or dimension in QUANTITIES:
+        return spec.kind.first or QUANTITIES[dimension]
     unit = DIMENSIONS[dimension].unit if dimension in DIMENSIONS else "1"
-    value = "0" if spec.shape == "law" and not dimension else "1"
+    value = "0" if spec.kind is LAW and not dimension else "1"
     return value if unit == "1" else f"{value} {unit}"
 
 

@@ -23,6 +23,7 @@ from kinode.editing.places import Box, EntryPlaces, box_prefix, find_box, split_
 from kinode.errors import LawError, ModelError
 from kinode.formats.yaml_files import DEEPEST_FILES, SECTIONS, ModelLoader
 from kinode.formats.yaml_text import Map, SpanNode, plain_value
+from kinode.model.base.field_reader import JOINT
 from kinode.model.base.fields import unknown
 from kinode.model.network.part import Part
 from kinode.model.system import System
@@ -235,12 +236,11 @@ class TolerantLoader(ModelLoader):
                     break
                 system.discard(error.component)
         for component in [*system.constraints.values(), *system.elements.values()]:
-            for field, spec in component.specs().values():
-                joint = getattr(component, field.name) if spec.shape == "joint" else None
-                if joint is not None and joint not in system.joints and component.name in system.declared:
+            for field, joint in component.values_of(JOINT).items():
+                if joint not in system.joints and component.name in system.declared:
                     message = unknown("no joint is called", joint, system.joints)
                     system.discard(component.name)
-                    self.fault(ModelError(message, component=component.name, field=field.name))
+                    self.fault(ModelError(message, component=component.name, field=field))
 
 
 def _names_in(error: ModelError, system: System) -> set[str]:

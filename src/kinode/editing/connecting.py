@@ -21,13 +21,13 @@ from kinode.editing.draft import (
     names_in_use,
 )
 from kinode.editing.gesture_words import End, Port
-from kinode.editing.name_sites import FRAME, LAW, PORT
 from kinode.editing.places import DRAWN, Path
 from kinode.editing.spans import Edit, value_end
 from kinode.errors import ArgumentError, LawError
 from kinode.formats.yaml_text import NodeKind
+from kinode.model.base.field_reader import IN_FRAMES, IN_LAWS, IN_PORTS
 from kinode.model.base.fields import Component
-from kinode.model.joints.joint import Joint
+from kinode.model.joints.joint import LAWS_PER_COORDINATE, Joint
 from kinode.model.network.domain import Domain, domain_of_coordinate
 from kinode.model.network.part import Part
 from kinode.model.quantities import find_quantity
@@ -196,10 +196,10 @@ def merge_nodes(draft: ModelDraft, gone: str, keep: str, plan: GesturePlan) -> N
     edits = [
         Edit(site.start, site.start + len(gone), keep)
         for site in draft.sites
-        if (site.role == PORT and site.name == gone) or (site.role == LAW and site.name.startswith(f"{gone}."))
+        if (site.role == IN_PORTS and site.name == gone) or (site.role == IN_LAWS and site.name.startswith(f"{gone}."))
     ]
     for site in draft.sites:
-        if site.role == PORT and site.name == gone:
+        if site.role == IN_PORTS and site.name == gone:
             draft.guard(site.path)
     draft.apply(edits)
     for name, port in inherited_ports(draft, gone):
@@ -256,7 +256,7 @@ def disconnect(draft: ModelDraft, plan: GesturePlan, *, component: str, port: st
     elif inherited and (end.nature not in ("frame", "law") or not has_default(draft, end.component, end.field)):
         raise ArgumentError(f"{end.words} is needed where it comes from; connect it elsewhere instead")
     elif end.nature == "port":
-        together = [site for site in draft.sites if site.role == PORT and site.name == end.text]
+        together = [site for site in draft.sites if site.role == IN_PORTS and site.name == end.text]
         if len(together) < 2 - is_open_box(draft, end) and is_node(draft, end.text, end.domain):
             raise ArgumentError(f"{_name(end)} is connected to nothing else")
         if end.path[:1] != ("systems",):
@@ -268,7 +268,7 @@ def disconnect(draft: ModelDraft, plan: GesturePlan, *, component: str, port: st
     elif end.nature == "side":
         _open_side(draft, end)
     elif end.nature == "freedom":
-        if not any(site.role == PORT and site.name == end.text for site in draft.sites):
+        if not any(site.role == IN_PORTS and site.name == end.text for site in draft.sites):
             raise ArgumentError(f"no part is connected to {_name(end)}")
         merge_nodes(draft, end.text, next(nodes), plan)
         plan.renamed.clear()
@@ -291,7 +291,7 @@ def leave_out(draft: ModelDraft, name: str, field: str, path: tuple[str | int, .
         draft.set(draft.field_path(name, (field,)), None)
         return
     roles = {site.role for site in draft.sites if site.path[: len(path)] == path}
-    draft.set(path, "world" if FRAME in roles else "0")
+    draft.set(path, "world" if IN_FRAMES in roles else "0")
 
 
 def _open_side(draft: ModelDraft, end: LinkEnd) -> None:
@@ -381,7 +381,7 @@ def _link(draft: ModelDraft, link: str) -> LinkEnd:
         return find_end(draft, Port(owner, port))
     if draft.places.section_of(link) == "joints":
         return find_end(draft, Port(link, THIRD))
-    sites = [site for site in draft.sites if site.role == PORT and site.name == link]
+    sites = [site for site in draft.sites if site.role == IN_PORTS and site.name == link]
     if not sites:
         raise ArgumentError(f"no wire is called {link!r}")
     ends = (_element_end(draft, site.owner, str(site.path[-1])) for site in sites if site.owner)
@@ -402,7 +402,7 @@ def _joint_end(draft: ModelDraft, name: str, port: str) -> LinkEnd:
         text = name if len(freedoms) == 1 else f"{name}.{word}"
         return LinkEnd("freedom", name, word, text=text, domain=freedoms[word])
     spec = draft.specs_of(name).get(port)
-    if spec is not None and spec.shape == "laws_per_coordinate":
+    if spec is not None and spec.kind is LAWS_PER_COORDINATE:
         return LinkEnd("law", name, port, draft.field_path(name, (port,)))
     return _quantity_end(draft, name, port)
 
@@ -491,7 +491,7 @@ def _read_end(draft: ModelDraft, name: str, port: str) -> LinkEnd:
     """The field of a component that reads quantities of another: the port ``in controller`` of a diagram."""
     source = port.removeprefix(IN)
     for site in draft.sites:
-        if site.owner == name and site.role == LAW and site.means(source):
+        if site.owner == name and site.role == IN_LAWS and site.means(source):
             field = next(str(step) for step in site.path[::-1] if isinstance(step, str))
             return LinkEnd("law", name, field, site.path)
     raise ArgumentError(f"{name} reads nothing of {source}")

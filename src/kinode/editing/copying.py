@@ -20,7 +20,6 @@ from kinode.editing.adding import GROUPS, fill_group
 from kinode.editing.connecting import is_node, merge_nodes
 from kinode.editing.draft import GesturePlan, ModelDraft, free_name, fresh_nodes, names_in_use
 from kinode.editing.gesture_words import Fields, Names, Typed
-from kinode.editing.name_sites import PORT
 from kinode.editing.places import DRAWN, NAMED, SHORT, EntryPlaces, Path
 from kinode.editing.removing import rename_references
 from kinode.editing.spans import INDENT, entry_text, moved_lines, value_end
@@ -28,6 +27,7 @@ from kinode.errors import ArgumentError, ModelError
 from kinode.formats.yaml_files import SECTIONS, TOP
 from kinode.formats.yaml_text import NodeKind, SpanNode, plain_value, read_spans
 from kinode.formats.yaml_writer import write_flow
+from kinode.model.base.field_reader import IN_PORTS
 from kinode.model.joints.joint import JOINTS
 
 FOLDED = re.compile(r"[ \t]*(?:\r\n|\n|\r)[ \t]*")
@@ -145,9 +145,9 @@ def insert_copies(draft: ModelDraft, text: str, plan: GesturePlan) -> None:
 
 def _rename_nodes(draft: ModelDraft, apart: ModelDraft, taken: set[str]) -> None:
     """Fresh names for nodes of what is copied that the model has already."""
-    here = {site.name for site in draft.sites if site.role == PORT and is_node(draft, site.name)}
+    here = {site.name for site in draft.sites if site.role == IN_PORTS and is_node(draft, site.name)}
     fresh = fresh_nodes(taken | {site.name for site in apart.sites})
-    for node in dict.fromkeys(site.name for site in apart.sites if site.role == PORT):
+    for node in dict.fromkeys(site.name for site in apart.sites if site.role == IN_PORTS):
         if node in here and is_node(apart, node):
             merge_nodes(apart, node, next(fresh), GesturePlan())
 

@@ -18,12 +18,13 @@ from kinode.editing.connecting import merge_nodes
 from kinode.editing.copying import typed_value
 from kinode.editing.draft import FRESH, GesturePlan, ModelDraft, free_name, fresh_nodes, names_in_use
 from kinode.editing.enclosing import EMPTY, has_alias
-from kinode.editing.name_sites import PORT, NameSite
+from kinode.editing.name_sites import NameSite
 from kinode.editing.places import NAMED, Box, box_prefix, find_box_entry
 from kinode.editing.removing import rename_references
 from kinode.editing.spans import Edit, entry_text
 from kinode.errors import ArgumentError
 from kinode.formats.yaml_text import SpanNode, plain_value
+from kinode.model.base.field_reader import IN_PORTS
 
 LEFT_OUT = ("kinode", "name", "gravity", "run", "notes")  # of a subsystem they have no meaning
 DECLARED = ("domains", "components")
@@ -123,7 +124,7 @@ class _OpenedBox:
         known = {*self.draft.system.references, *self.inside.system.references}
         for site in self.inside.sites:
             head = site.name.partition(".")[0]
-            if site.role != PORT or site.name in known or head in paths or site.name in self.names:
+            if site.role != IN_PORTS or site.name in known or head in paths or site.name in self.names:
                 continue
             own = next(nodes) if FRESH.match(site.name) and site.name in taken else free_name(site.name, taken)
             self.names[site.name] = self.given(site.name, "connect") or own
@@ -200,7 +201,7 @@ class _OpenedBox:
         self.draft.apply(edits)
 
 
-GIVEN = {"connect": PORT, "bind": "inputs", "parameters": "parameters"}
+GIVEN = {"connect": IN_PORTS, "bind": "inputs", "parameters": "parameters"}
 
 
 class EdgeNames(NamedTuple):
@@ -214,7 +215,7 @@ class EdgeNames(NamedTuple):
     def of(cls, inside: ModelDraft) -> EdgeNames:
         """Those of the present text."""
         paths = inside.places.paths
-        nodes = {site.name for site in inside.sites if site.role == PORT}
+        nodes = {site.name for site in inside.sites if site.role == IN_PORTS}
         return cls(
             frozenset(nodes),
             frozenset(name for name, path in paths.items() if path[0] in ("inputs", "parameters")),

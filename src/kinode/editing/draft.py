@@ -16,7 +16,7 @@ from functools import lru_cache
 
 from kinode.editing.checked_text import CheckedText, check_text
 from kinode.editing.chunked_spans import reread_spans
-from kinode.editing.name_sites import PORT, NameSite, find_sites
+from kinode.editing.name_sites import NameSite, find_sites
 from kinode.editing.places import SHORT, Box, EntryPlaces, Path, find_box, find_box_entry
 from kinode.editing.spans import (
     INDENT,
@@ -45,6 +45,7 @@ from kinode.expressions.function_table import CONSTANTS, FUNCTIONS
 from kinode.formats.yaml_files import SECTIONS
 from kinode.formats.yaml_text import NodeKind, SpanNode, plain_value, read_spans
 from kinode.formats.yaml_writer import WIDTH, write_flow
+from kinode.model.base.field_reader import IN_PORTS
 from kinode.model.base.fields import Component, Spec
 from kinode.model.base.frames import NAME
 from kinode.model.component_store import RESERVED
@@ -456,7 +457,7 @@ class GesturePlan:
 def names_in_use(draft: ModelDraft) -> set[str]:
     """Names that nothing new can have: of components, nodes, subsystems, and words of laws."""
     system = draft.system
-    nodes = {site.name for site in draft.sites if site.role == PORT}
+    nodes = {site.name for site in draft.sites if site.role == IN_PORTS}
     taken = {*draft.places.paths, *system.declared, *system.prefixes, *nodes, *RESERVED, *CONSTANTS, *FUNCTIONS}
     return taken | set(system.references) | {frame.name or "" for frame in system.world.frames}
 

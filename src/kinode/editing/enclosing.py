@@ -14,12 +14,13 @@ from collections.abc import Iterable, Iterator, Mapping
 from kinode.editing.copying import typed_fields
 from kinode.editing.draft import ORDER, GesturePlan, ModelDraft, claim_new_name, free_name, names_in_use
 from kinode.editing.gesture_words import Names
-from kinode.editing.name_sites import FRAME, JOINT, LAW, PORT, NameSite
+from kinode.editing.name_sites import NameSite
 from kinode.editing.places import DRAWN
 from kinode.editing.spans import Edit, entry_text, format_key, value_end
 from kinode.errors import ArgumentError, Error
 from kinode.formats.yaml_text import NodeKind, SpanNode
 from kinode.formats.yaml_writer import write_scalar
+from kinode.model.base.field_reader import IN_FRAMES, IN_JOINTS, IN_LAWS, IN_PORTS
 from kinode.model.base.parameters import Input, Parameter
 from kinode.model.component_store import RESERVED
 from kinode.model.quantities import unit_of
@@ -41,7 +42,7 @@ def enclose(draft: ModelDraft, plan: GesturePlan, *, names: Names, name: str | N
     for member in edge.members:
         draft.remove(draft.places.paths[member])
     for table in edge.tables:
-        if table in draft.places.paths and not any(site.role == LAW and site.means(table) for site in draft.sites):
+        if table in draft.places.paths and not any(site.role == IN_LAWS and site.means(table) for site in draft.sites):
             draft.remove(draft.places.paths[table])
     lines = [*_given_lines(given), "system:", *(f"  {line}" for line in inside)]
     draft.add_entry("systems", name, [f"{format_key(name)}:", *(f"  {line}".rstrip() for line in lines)])
@@ -96,9 +97,9 @@ def _name_from_inside(edge: SelectionEdge, apart: ModelDraft) -> None:
     """Write the names of nodes and inputs that the subsystem has for what is outside."""
     edits = []
     for site in apart.sites:
-        if site.role == PORT and edge.ports.get(site.name, site.name) != site.name:
+        if site.role == IN_PORTS and edge.ports.get(site.name, site.name) != site.name:
             edits.append(Edit(site.start, site.end, edge.ports[site.name]))
-        elif site.role == LAW and apart.text[site.start - 1 : site.start] != "@":
+        elif site.role == IN_LAWS and apart.text[site.start - 1 : site.start] != "@":
             for quantity, name in edge.inputs.items():
                 end = site.start + len(quantity)
                 exact = apart.text[site.start : end] == quantity and apart.text[end : end + 1] != "@"
@@ -126,7 +127,7 @@ def _name_from_outside(edge: SelectionEdge, name: str) -> None:
     edits = []
     for site in edge.outside_sites():
         owner = edge.owner_of(site.name)
-        if owner in edge.members or (owner in edge.own_nodes and site.role == LAW):
+        if owner in edge.members or (owner in edge.own_nodes and site.role == IN_LAWS):
             edge.draft.guard(site.path)
             edits.append(Edit(site.start, site.start, f"{name}."))
     edge.draft.apply(edits)
@@ -159,7 +160,7 @@ class SelectionEdge:
     def __init__(self, draft: ModelDraft, names: Iterable[str]) -> None:
         self.draft = draft
         self.heads = {*draft.places.paths, *draft.system.declared}
-        self.nodes = {site.name for site in draft.sites if site.role == PORT} - set(draft.system.references)
+        self.nodes = {site.name for site in draft.sites if site.role == IN_PORTS} - set(draft.system.references)
         self.stays: dict[str, str] = {}
         self.members = self._find_members(list(names))
         self.ports: dict[str, str] = {}
@@ -241,15 +242,15 @@ class SelectionEdge:
         """Why a component cannot be in a box with others; empty where it can."""
         for site in self.draft.sites:
             owner = self.owner_of(site.name)
-            if site.owner == name and site.role in (FRAME, JOINT):
+            if site.owner == name and site.role in (IN_FRAMES, IN_JOINTS):
                 if owner not in chosen and owner != WORLD and not self._is_world_frame(owner):
-                    return f"{name} {'acts in' if site.role == JOINT else 'is joined to'} {owner}, which is outside"
-            elif site.owner == name and site.role == LAW:
+                    return f"{name} {'acts in' if site.role == IN_JOINTS else 'is joined to'} {owner}, which is outside"
+            elif site.owner == name and site.role == IN_LAWS:
                 beside = self.draft.text[site.end : site.end + 1] == "@" and owner not in (*chosen, WORLD)
                 if beside or (self.is_axes(site) and owner not in (*chosen, WORLD)):
                     return f"{name} reads a vector in the axes of something else, {site.name}"
             elif owner == name and site.owner not in chosen:
-                if self.draft.places.section_of(site.owner) == "systems" and site.role == FRAME:
+                if self.draft.places.section_of(site.owner) == "systems" and site.role == IN_FRAMES:
                     return f"the subsystem {site.owner} stands on {name}"
                 if site.owner == "" and site.path[:1] == ("changes",):
                     return f"{name} is changed in this file"
@@ -271,10 +272,10 @@ class SelectionEdge:
 
     # -- what crosses ------------------------------------------------------------------------------
     def _find_nodes(self) -> None:
-        outside = {site.name for site in self.outside_sites() if site.role == PORT}
+        outside = {site.name for site in self.outside_sites() if site.role == IN_PORTS}
         taken = {*self.heads, *self.nodes}
         references = self.draft.system.references
-        for site in self.sites_of(PORT):
+        for site in self.sites_of(IN_PORTS):
             if site.name in references or site.name in self.ports:
                 continue
             owner = self.owner_of(site.name)
@@ -293,10 +294,10 @@ class SelectionEdge:
         taken = {*self.members, *self.own_nodes, *self.ports.values(), *RESERVED}
         inside = {*self.own_nodes, *(name for name in self.ports if self.ports[name] == name)}
         quantities: list[str] = []
-        for site in self.sites_of(LAW, FRAME):
+        for site in self.sites_of(IN_LAWS, IN_FRAMES):
             owner = self.owner_of(site.name)
             world_frame = site.name.removeprefix(f"{WORLD}.").partition(".")[0]
-            if site.role == FRAME or owner == WORLD:
+            if site.role == IN_FRAMES or owner == WORLD:
                 for name in (owner, world_frame if owner == WORLD else ""):
                     if name and self._is_world_frame(name) and name not in self.frames:
                         self.frames.append(name)

@@ -10,18 +10,13 @@ from kinode.editing.places import DRAWN, NAMED, EntryPlaces, Path
 from kinode.errors import ModelError
 from kinode.expressions.units import parse_quantity
 from kinode.formats.yaml_text import NodeKind, SpanNode
-from kinode.model.base.fields import Spec
+from kinode.model.base.field_reader import IN_FRAMES, IN_LAWS, IN_PORTS
 from kinode.model.base.frames import LETTERS, ROTATIONS
 
 NAME = re.compile(r"(?<![\w.])[^\W\d]\w*(?:\.\w+)*")
 DRAWN_END = re.compile(r"(?<![\w.])[A-Za-z][\w.]*")
-# Shapes of fields whose values are words of their own, or times.
-WORDS = frozenset({"choice", "text", "flag", "words", "function", "clock", "seconds", "count", "samples", "seed"})
-DIRECTIONS = frozenset({"axis", "axes", "direction", "turns", "shape"})  # x, -z ... and numbers
-FRAME, JOINT, PORT, LAW = "frame", "joint", "port", "law"
-SHAPES = {"frame": FRAME, "base": FRAME, "bodies": FRAME, "joint": JOINT, "port": PORT}
 NO_NAMES = ("kind", "file", "note", "unit", "color", "role")
-SYSTEM_FIELDS = {"on": FRAME, "bind": LAW, "parameters": LAW, "connect": PORT}
+SYSTEM_FIELDS = {"on": IN_FRAMES, "bind": IN_LAWS, "parameters": IN_LAWS, "connect": IN_PORTS}
 FRAME_WORDS = ("body", "on")  # of a frame written out
 
 
@@ -75,7 +70,7 @@ class _SiteFinder:
         root = self.places.root
         gravity = root.find("gravity")
         if gravity is not None:
-            yield from self.walk("", ("gravity",), gravity, LAW)
+            yield from self.walk("", ("gravity",), gravity, IN_LAWS)
         for section in NAMED:
             node = root.find(section)
             for name, entry in node.entries.items() if node is not None else ():
@@ -88,8 +83,8 @@ class _SiteFinder:
             yield from self.connections(connections)
         changes = root.find("changes")
         for name, entry in changes.entries.items() if changes is not None else ():
-            yield NameSite("", ("changes", name), entry.start, entry.end, name, FRAME, True)
-            yield from self.walk(name, ("changes", name), entry.node, LAW)
+            yield NameSite("", ("changes", name), entry.start, entry.end, name, IN_FRAMES, True)
+            yield from self.walk(name, ("changes", name), entry.node, IN_LAWS)
 
     def connections(self, node: SpanNode) -> Iterator[NameSite]:
         """The ends of drawn connections."""
@@ -97,7 +92,7 @@ class _SiteFinder:
         for k, item in items:
             path: Path = ("circuit", "connections") if k is None else ("circuit", "connections", k)
             for found in DRAWN_END.finditer(self.text, item.start, item.end):
-                yield NameSite("", path, *found.span(), found.group(), PORT, False)
+                yield NameSite("", path, *found.span(), found.group(), IN_PORTS, False)
 
     def entry(self, name: str, path: Path, node: SpanNode) -> Iterator[NameSite]:
         """The names in one entry."""
@@ -105,31 +100,23 @@ class _SiteFinder:
         if section == "tables":
             return
         if node.kind is not NodeKind.MAP or section in ("parameters", "inputs", "signals"):
-            yield from self.walk(name, path, node, LAW)
+            yield from self.walk(name, path, node, IN_LAWS)
             return
         specs = self.places.specs_of(name, self.kinds)
         cls = self.places.class_of(name, self.kinds)
         for field, entry in node.entries.items():
-            role: str | None = LAW
+            role: str | None = IN_LAWS
             if section == "systems":
                 role = SYSTEM_FIELDS.get(field)
             elif section == "frames" and not specs:
-                role = FRAME if field in FRAME_WORDS else LAW
+                role = IN_FRAMES if field in FRAME_WORDS else IN_LAWS
             elif field == "between":
-                role = FRAME
+                role = IN_FRAMES
             elif field in specs:
-                role = self.role_of(section, specs[field])
+                role = specs[field].kind.names
             if role is not None and field not in NO_NAMES:
                 local = cls.local.get(field, frozenset()) if cls is not None else frozenset()
                 yield from self.walk(name, (*path, field), entry.node, role, local)
-
-    def role_of(self, section: str, spec: Spec) -> str | None:
-        """What the names in a field are; None where it holds none."""
-        if spec.shape in WORDS:
-            return None
-        if section == "elements" and spec.shape == "axes":
-            return FRAME
-        return SHAPES.get(spec.shape, LAW)
 
     def walk(
         self, owner: str, path: Path, node: SpanNode, role: str, local: frozenset[str] = frozenset()
@@ -142,7 +129,7 @@ class _SiteFinder:
         for key, entry in node.entries.items():
             if key in NO_NAMES:
                 continue
-            inner = FRAME if key in FRAME_WORDS else LAW if role == FRAME else role
+            inner = IN_FRAMES if key in FRAME_WORDS else IN_LAWS if role == IN_FRAMES else role
             yield from self.walk(owner, (*path, key), entry.node, inner, local)
 
     def scalar(
@@ -151,7 +138,7 @@ class _SiteFinder:
         value = node.value
         if not isinstance(value, str) or (value in LETTERS and _is_direction(path)):
             return
-        if role == LAW and _is_quantity(value):
+        if role == IN_LAWS and _is_quantity(value):
             return
         for found in NAME.finditer(self.text, node.start, node.end):
             escaped = node.style == '"' and self.text[found.start() - 1] == "\\"

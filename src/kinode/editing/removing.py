@@ -19,10 +19,11 @@ from kinode.editing.draft import (
     names_in_use,
 )
 from kinode.editing.gesture_words import Names
-from kinode.editing.name_sites import FRAME, JOINT, LAW, PORT, NameSite
+from kinode.editing.name_sites import NameSite
 from kinode.editing.places import DRAWN, SHORT, Path
 from kinode.editing.spans import Edit
 from kinode.errors import ArgumentError
+from kinode.model.base.field_reader import IN_FRAMES, IN_JOINTS, IN_LAWS, IN_PORTS
 
 DEFINED = ("parameters", "tables")
 
@@ -47,7 +48,7 @@ def find_hanging(draft: ModelDraft, names: Iterable[str]) -> list[str]:
     sites = draft.sites
     for name in going:  # it grows on the way
         for site in sites:
-            hangs = site.role in (FRAME, JOINT) and site.means(name) and site.owner
+            hangs = site.role in (IN_FRAMES, IN_JOINTS) and site.means(name) and site.owner
             if hangs and site.owner not in going and _needs(draft, site):
                 going.append(site.owner)
     return going
@@ -56,7 +57,7 @@ def find_hanging(draft: ModelDraft, names: Iterable[str]) -> list[str]:
 def _needs(draft: ModelDraft, site: NameSite) -> bool:
     """Whether a component cannot be without what it names there."""
     field = _field_of(site)
-    return field in ("between", "a", "b") or site.role == JOINT or not has_default(draft, site.owner, field) or (
+    return field in ("between", "a", "b") or site.role == IN_JOINTS or not has_default(draft, site.owner, field) or (
         draft.places.section_of(site.owner) in ("frames", "systems", "drives")
     )  # fmt: skip
 
@@ -65,7 +66,7 @@ def _check_unused(draft: ModelDraft, names: Iterable[str], going: list[str]) -> 
     """Refuse to delete parameters and tables that others use."""
     for name in names:
         if draft.places.section_of(name) in DEFINED:
-            users = [s.owner or str(s.path[0]) for s in draft.sites if s.role == LAW and s.means(name)]
+            users = [s.owner or str(s.path[0]) for s in draft.sites if s.role == IN_LAWS and s.means(name)]
             others = list(dict.fromkeys(user for user in users if user not in going))
             if others:
                 shown = ", ".join(others[:5]) + ", ..." * (len(others) > 5)
@@ -76,7 +77,7 @@ def _cut(draft: ModelDraft, going: list[str]) -> None:
     """Take apart what connects the rest to what goes."""
     nodes = fresh_nodes(names_in_use(draft))
     for name in going:
-        ports = [s for s in draft.sites if s.role == PORT and s.means(name) and s.owner and s.owner not in going]
+        ports = [s for s in draft.sites if s.role == IN_PORTS and s.means(name) and s.owner and s.owner not in going]
         if ports:  # what was on a joint stays together
             node = next(nodes)
             draft.apply([Edit(site.start, site.end, node) for site in ports])
@@ -97,7 +98,7 @@ def _is_cut(draft: ModelDraft, site: NameSite, name: str, going: list[str]) -> b
     """Whether a field is nothing but a quantity, or the axes, of what goes."""
     if site.owner in going or not site.owner or not site.means(name) or not site.alone:
         return False
-    return site.role in (LAW, FRAME) and site.path[0] != "changes" and bool(_field_of(site))
+    return site.role in (IN_LAWS, IN_FRAMES) and site.path[0] != "changes" and bool(_field_of(site))
 
 
 def _field_of(site: NameSite) -> str:
@@ -153,7 +154,7 @@ def _find_key(draft: ModelDraft, name: str) -> tuple[Path | None, bool]:
         body = placed.find("body")
         if (body.value if body is not None else "world") == owner:
             return ("frames", frame), True
-    if any(site.role == PORT and site.name == name and site.path[:1] != DRAWN[:1] for site in draft.sites):
+    if any(site.role == IN_PORTS and site.name == name and site.path[:1] != DRAWN[:1] for site in draft.sites):
         if name in draft.system.references:
             raise ArgumentError(f"{name} is a reference, and keeps its name")
         return None, False

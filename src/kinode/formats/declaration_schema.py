@@ -2,40 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import Any
-
-from kinode.model.base.frames import NAME
+from kinode.model.base.field_reader import Schema, object_of, ref
+from kinode.model.base.frames import named
 from kinode.model.network.declared_domains import FIELDS as DOMAIN
 from kinode.model.network.declared_parts import BASES
 from kinode.model.network.declared_parts import FIELDS as DECLARATION
 from kinode.model.network.domain import AXES, ENERGIES, SYMBOLS
-from kinode.model.network.part import LINK
-
-Schema = dict[str, Any]
-PATTERN = "^" + NAME.pattern.removesuffix(r"\Z") + "$"
-LINK_PATTERN = "^" + LINK.pattern.removesuffix(r"\Z") + "$"
-
-
-def ref(name: str, description: str | None = None) -> Schema:
-    reference: Schema = {"$ref": f"#/$defs/{name}"}
-    return reference if description is None else {**reference, "description": description}
-
-
-def object_of(names: tuple[str, ...], special: Mapping[str, Schema], required: list[str] | None = None) -> Schema:
-    properties = {name: special.get(name, {}) for name in names}
-    result: Schema = {"type": "object", "properties": properties, "additionalProperties": False}
-    return {**result, "required": required} if required else result
-
-
-def named(entry: Schema, description: str) -> Schema:
-    return {
-        "description": description,
-        "oneOf": [
-            {"type": "object", "propertyNames": {"pattern": PATTERN}, "additionalProperties": entry},
-            {"type": "null"},
-        ],
-    }
 
 
 def domain_schema() -> Schema:

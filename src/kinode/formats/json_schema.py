@@ -10,29 +10,19 @@ import dataclasses
 from collections.abc import Mapping
 
 from kinode.expressions.lookup_tables import METHODS, MOST_AXES, OUTSIDE
-from kinode.formats.declaration_schema import (
-    LINK_PATTERN,
-    PATTERN,
-    Schema,
-    declaration_schema,
-    domain_schema,
-    named,
-    object_of,
-    ref,
-)
+from kinode.formats.declaration_schema import declaration_schema, domain_schema
 from kinode.formats.yaml_files import FIELDS, VERSION
-from kinode.model.base.bodies import ENTRIES, ROLES, SIZES, Body
-from kinode.model.base.element import ELEMENTS, Element
-from kinode.model.base.field_reader import Nested
-from kinode.model.base.fields import Component, Spec
-from kinode.model.base.frames import ROTATIONS
+from kinode.model.base.bodies import ROLES, SIZES, Body
+from kinode.model.base.element import ELEMENTS
+from kinode.model.base.field_reader import Schema, array_of, object_of, ref
+from kinode.model.base.fields import Component
+from kinode.model.base.frames import PATTERN, ROTATIONS, named
 from kinode.model.base.observers.moving_frames import FRAMES
 from kinode.model.base.parameters import RunDefaults
 from kinode.model.base.shapes import AXES, SHAPE_SIZES
 from kinode.model.constraints.constraint import CONSTRAINTS
 from kinode.model.drive_unit import ACTS, DRIVE_FIELDS
-from kinode.model.joints.coulomb_friction import Coulomb
-from kinode.model.joints.joint import JOINTS, Compliance, Joint, Limits
+from kinode.model.joints.joint import JOINTS
 
 
 def schema() -> Schema:
@@ -117,30 +107,28 @@ def _sections() -> Schema:
     }
 
 
-def _array(entry: Schema, least: int, most: int | None = None) -> Schema:
-    result: Schema = {"type": "array", "items": entry, "minItems": least}
-    return result if most is None else {**result, "maxItems": most}
-
-
 def _values() -> Schema:
     """The definitions of the values that fields take."""
     number, law, text, outside = ref("number"), ref("law"), {"type": "string"}, {"enum": list(OUTSIDE)}
     axis = {"oneOf": [{"enum": [f"{sign}{axis}" for sign in ("", "-", "+") for axis in AXES]}, ref("vector")]}
     rotation: Schema = {
         "rpy": {**ref("vector"), "description": "turns about the fixed axes x, y, z"},
-        "quaternion": {**_array(number, 4, 4), "description": "w, x, y, z"},
-        "matrix": {**_array(_array(number, 3, 3), 3, 3), "description": "rows of the rotation matrix"},
-        "turns": {**_array({"type": "array", "minItems": 2, "maxItems": 2}, 1), "description": "[axis, angle] in turn"},
+        "quaternion": {**array_of(number, 4, 4), "description": "w, x, y, z"},
+        "matrix": {**array_of(array_of(number, 3, 3), 3, 3), "description": "rows of the rotation matrix"},
+        "turns": {
+            **array_of({"type": "array", "minItems": 2, "maxItems": 2}, 1),
+            "description": "[axis, angle] in turn",
+        },
     }
     pose: Schema = {"at": ref("vector"), **rotation, "on": {"description": "the place that it starts from"}}
     either = {"oneOf": [ref("vector"), {"type": "object", "properties": pose, "additionalProperties": False}]}
     placed: Schema = {"type": "object", "properties": {"body": text, **pose}, "additionalProperties": False}
-    values: Schema = {"oneOf": [_array({"type": "number"}, 2), _array({"type": "array"}, 2)]}
+    values: Schema = {"oneOf": [array_of({"type": "number"}, 2), array_of({"type": "array"}, 2)]}
     return {
         "number": {"type": ["number", "string"], "description": "a number, '30 deg', or arithmetic with parameters"},
         "law": {"type": ["number", "string"], "description": "a number, or a law of t, state, inputs and signals"},
-        "vector": _array(number, 3, 3),
-        "laws": _array(law, 3, 3),
+        "vector": array_of(number, 3, 3),
+        "laws": array_of(law, 3, 3),
         "axis": axis,
         "place": either,
         "placed": {"oneOf": [ref("vector"), placed]},
@@ -155,7 +143,7 @@ def _values() -> Schema:
                 FIELDS["tables"],
                 {"axes": values, "values": {"type": "array"}, "file": text, "column": {"type": ["string", "integer"]},
                  "sheet": {"type": ["string", "integer"]}, "over": text,
-                 "method": {"enum": list(METHODS)}, "outside": {"oneOf": [outside, _array(outside, 1, MOST_AXES)]}},
+                 "method": {"enum": list(METHODS)}, "outside": {"oneOf": [outside, array_of(outside, 1, MOST_AXES)]}},
             ),
             "oneOf": [{"required": ["axes", "values"]}, {"required": ["file"]}],
         },
@@ -203,7 +191,7 @@ def _drive() -> Schema:
     """The fields of a drive: its own, and those of its shaft, which is a revolute joint."""
     shaft = _component(JOINTS["revolute"])["properties"]
     rotor = _component(Body)["properties"]
-    pair: Schema = {"oneOf": [ref("number"), _array(ref("number"), 2, 2)]}
+    pair: Schema = {"oneOf": [ref("number"), array_of(ref("number"), 2, 2)]}
     fields: Schema = {
         "joint": {"type": "string", "description": "the joint that it turns"},
         "ratio": {**ref("number"), "description": "angle of the rotor for a unit of the joint's coordinate"},
@@ -247,7 +235,7 @@ def _component(cls: type[Component]) -> Schema:
         if name == "rotation":
             properties |= {form: {"description": f"initial rotation, {spec.doc}"} for form in ROTATIONS}
             continue
-        entry = _field(cls, spec)
+        entry = spec.kind.schema(cls, spec)
         properties[name] = {**entry, "description": spec.doc} if spec.doc else entry
         if field.default is dataclasses.MISSING:
             required.append(name)
@@ -256,8 +244,8 @@ def _component(cls: type[Component]) -> Schema:
     if choices:
         result["allOf"] = choices
     if "a" in specs and "b" in specs:
-        end = _field(cls, specs["a"][1])
-        properties["between"] = {**_array(end, 2, 2), "description": "parent and child side, or both ends"}
+        end = specs["a"][1].kind.schema(cls, specs["a"][1])
+        properties["between"] = {**array_of(end, 2, 2), "description": "parent and child side, or both ends"}
         result["anyOf"] = [{"required": ["between"]}, {"required": [name for name in required if name in ("a", "b")]}]
         required = [name for name in required if name not in ("a", "b")]
     return {**result, "required": required, "additionalProperties": False}
@@ -271,7 +259,10 @@ def _alternatives(cls: type[Component], properties: Schema, required: list[str])
     groups: dict[tuple[str, ...], list[str]] = {}  # the replaced fields and their alternatives
     for name, alternative in cls.alternative_fields.items():
         if name not in properties:
-            properties[name] = {**_field(cls, alternative.spec), "description": alternative.spec.doc}
+            properties[name] = {
+                **alternative.spec.kind.schema(cls, alternative.spec),
+                "description": alternative.spec.doc,
+            }
             groups.setdefault(alternative.fields, []).append(name)
     choices = []
     for fields, names in groups.items():
@@ -283,84 +274,3 @@ def _alternatives(cls: type[Component], properties: Schema, required: list[str])
 
 def _first_line(cls: type[Component]) -> str:
     return (cls.__doc__ or "").strip().partition("\n")[0]
-
-
-def _field(cls: type[Component], spec: Spec) -> Schema:
-    if spec.record is not None:
-        return _nested(cls, spec.record)
-    n = len(cls.coordinates) if issubclass(cls, Joint) else 0
-    if spec.shape in ("number", "law", "vector", "laws", "frame", "shape", "axis"):
-        return ref(spec.shape)
-    if spec.shape in ("per_coordinate", "laws_per_coordinate", "initial", "initial_rate"):
-        count = cls.n_q if issubclass(cls, Joint) and spec.shape == "initial" else n
-        entry = ref("law" if spec.shape == "laws_per_coordinate" else "number")
-        each = _array(entry, count, count)
-        return {"oneOf": [entry, each]} if count == 1 else each
-    special: dict[str, Schema] = {
-        "choice": {"enum": [*spec.choices, *spec.former]},
-        "text": {"type": "string"},
-        "joint": {"type": "string"},
-        "port": {"type": "string", "pattern": LINK_PATTERN},
-        "flag": {"type": "boolean"},
-        "base": ref("frame"),
-        "bodies": {"oneOf": [ref("frame"), _array(ref("frame"), 1)]},
-        "turns": _array({"type": "array", "minItems": 2, "maxItems": 2}, 1),
-        "axes": ref("frame") if issubclass(cls, Element) else _array(ref("axis"), 2, 2),
-        "frames": named(ref("place"), ""),
-        "meshes": {"type": "array", "items": ref("look")},
-        "times": _array(ref("number"), 2),
-        "range": _array(ref("number"), 2, 2),
-        "clock": {"type": ["number", "string"]},
-        "seconds": {"type": ["number", "string"]},
-        "count": {"type": "integer", "minimum": 0},
-        "samples": {"type": "integer", "minimum": 2},
-        "seed": {"type": "integer", "minimum": 0},
-        "named_laws": {"type": "object", "additionalProperties": ref("law")},
-        "named_numbers": {"type": "object", "additionalProperties": ref("number")},
-        "function": {"type": "null"},
-        "code_file": {"type": "string"},
-        "fmu_outputs": {
-            "oneOf": [
-                {"type": "string"},
-                _array({"type": "string"}, 1),
-                {"type": "object", "additionalProperties": {"type": "string"}},
-            ]
-        },
-        "numbers": {"oneOf": [ref("number"), _array(ref("number"), 1)]},
-        "input_laws": {"oneOf": [ref("law"), _array(ref("law"), 1)]},
-        "words": {"oneOf": [{"type": "string"}, _array({"type": "string"}, 1)]},
-        "matrix": {"oneOf": [ref("number"), _array(ref("number"), 1), _array(_array(ref("number"), 1), 1)]},
-        "inertia": {
-            "oneOf": [
-                _array(ref("number"), 3, 3),
-                _array(ref("number"), 6, 6),
-                _array(_array(ref("number"), 3, 3), 3, 3),
-                {**object_of(ENTRIES, {name: ref("number") for name in ENTRIES}), "minProperties": 1},
-            ]
-        },
-    }
-    return special.get(spec.shape, {})
-
-
-def _nested(cls: type[Component], record: type[Nested]) -> Schema:
-    """A record within a field, of the numbers that it takes in a kind; null for a joint without friction."""
-    takes = tuple(record.dimensions(cls))
-    numbers = object_of(takes, dict.fromkeys(takes, ref("number")))
-    if issubclass(record, Coulomb):
-        assert issubclass(cls, Joint)
-        return (
-            {"type": "null"} if cls.rubs is None else object_of((record.word,), {record.word: numbers}, [record.word])
-        )
-    if issubclass(record, Limits):
-        return {"oneOf": [_array(ref("number"), 2, 2), numbers]}
-    return _compliance(takes) if issubclass(record, Compliance) else {"oneOf": [{"type": "null"}, numbers]}
-
-
-def _compliance(takes: tuple[str, ...]) -> Schema:
-    """Compliance by component of the reaction; along and across the axis too, if the joint has one."""
-    each: Schema = {"oneOf": [ref("number"), _array(ref("number"), 3, 3)]}
-    by_component = Compliance.by_component
-    by_axis = tuple(name for name in takes if name not in by_component)
-    forms = [object_of(by_component, dict.fromkeys(by_component, each))]
-    forms += [object_of(by_axis, dict.fromkeys(by_axis, ref("number")))] if by_axis else []
-    return {"oneOf": [{**form, "minProperties": 1} for form in forms]}

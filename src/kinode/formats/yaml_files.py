@@ -28,13 +28,14 @@ from kinode.formats.yaml_text import LARGEST_TEXT, List, Map, read_text
 from kinode.hooks import hook
 from kinode.importers import ROBOT_FILES
 from kinode.model.base.element import ELEMENTS
+from kinode.model.base.field_reader import CODE_FILE
 from kinode.model.base.fields import Component, short, unknown, unknown_fields
 from kinode.model.base.frames import Frame
 from kinode.model.base.meshes import find_mesh_file, locate_mesh, note_undrawn
 from kinode.model.base.parameters import Parameter, Signal
+from kinode.model.component_store import find_named_frame
 from kinode.model.drive_unit import add_drive
 from kinode.model.edit import change
-from kinode.model.frame_lookup import find_named_frame
 from kinode.model.network.declared_domains import FIELDS as DOMAIN
 from kinode.model.network.declared_parts import FIELDS as DECLARATION
 from kinode.model.system import System
@@ -390,8 +391,7 @@ class ModelLoader:
 
     def find_code(self, cls: type[Component] | None, fields: Any) -> Any:
         """The fields with the paths of files that are code; only a caller who trusts the model allows them."""
-        names = [name for name, (_, spec) in cls.specs().items() if spec.shape == "code_file"] if cls else []
-        for name in names:
+        for name in cls.fields_of(CODE_FILE) if cls else ():
             if fields.get(name) is not None:
                 if not self.trust:
                     raise ModelError(f"names a file that is code and would run; {TRUST}", field=name)

@@ -18,18 +18,15 @@ from kinode.expressions.syntax_tree import Expression
 from kinode.expressions.units import DIMENSIONLESS, Dimension, parse_quantity
 from kinode.fmi.fmu_file import FmuFile
 from kinode.formats.yaml_text import CONTROL, reads_as_text
-from kinode.model.base.bodies import Body, LoneMoment, Visual
+from kinode.model.base.bodies import Visual
 from kinode.model.base.field_reader import Nested
 from kinode.model.base.fields import Component
 from kinode.model.base.frames import ZERO, Frame
 from kinode.model.base.parameters import Input, Parameter, find_dimension
 from kinode.model.base.shapes import Shape
-from kinode.model.joints.joint import Joint
 from kinode.model.network.declared_domains import write_domain
 from kinode.model.network.declared_parts import DeclaredPart, write_declaration
 from kinode.model.network.part import Part
-from kinode.model.signals.fmu_fields import FmuPart
-from kinode.model.signals.python_controller import Controller
 from kinode.model.signals.sampling import write_seconds
 from kinode.model.system import System
 
@@ -91,27 +88,16 @@ class PlainRecords:
         if "a" in given and "b" in given:
             fields["between"] = [self.plain(given.pop("a")), self.plain(given.pop("b"))]
         for name, value in given.items():
-            if isinstance(component, Body) and name == "frames":
-                fields[name] = {str(frame.name): self.pose(frame) for frame in value}
-            elif isinstance(value, LoneMoment):
-                fields[name] = {value.entry: self.plain(value.moment)}
-            elif isinstance(component, Body) and name == "inertia":
-                fields[name] = self.plain(value[:3] if value[3:] == ZERO else value)
-            elif isinstance(component, Controller) and name in ("inputs", "remembers", "function"):
-                fields |= {} if name == "function" else {name: {key: self.plain(item) for key, item in value}}
-            elif isinstance(component, FmuPart) and isinstance(value, tuple):
-                fields[name] = {key: self.plain(item) for key, item in value}
-            elif isinstance(component, Joint) and name == "rotation":
-                fields[value[0]] = self.plain(value[1])
-            elif isinstance(component, Joint) and isinstance(value, tuple) and len(value) == 1:
-                fields[name] = self.plain(value[0])
-            else:
-                fields[name] = self.plain(value)
+            fields |= component.specs()[name][1].kind.write(name, value, self)
         return fields
 
     def declaration(self, cls: type[Part]) -> dict[str, Any]:
         """The declaration of a component type."""
         return write_declaration(cls.declaration) if issubclass(cls, DeclaredPart) else {}
+
+    def name(self, name: str) -> str:
+        """The name of a joint or a node."""
+        return name
 
     def plain(self, value: Any) -> Any:
         if isinstance(value, Expression):

@@ -25,7 +25,6 @@ from kinode.algebra.sparse_ldl import Row
 from kinode.algebra.spatial import cross, exact_entries, skew
 from kinode.formulations.absolute_coordinates import Absolute, JointConstraint
 from kinode.model.base.contact import Lock
-from kinode.model.base.fields import find_expressions
 from kinode.model.base.frames import Frame
 from kinode.model.joints.joint import Joint
 from kinode.model.system import System, joint_frame
@@ -71,8 +70,7 @@ def find_directions(system: System, joint: Joint) -> ReactionDirections | None:
 
 def _has_expressions(joint: Joint) -> bool:
     """Whether the axes of a joint depend on parameters."""
-    axes = (getattr(joint, field, None) for field in ("axis", "axes", "normal"))
-    return any(True for value in axes if value is not None for _ in find_expressions(value))
+    return any(field in ("axis", "axes", "normal") for field, _ in joint.expressions())
 
 
 def _free_rows(A: Array) -> list[int] | None:

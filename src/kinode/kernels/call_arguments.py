@@ -162,8 +162,7 @@ class Arguments:
     def _parametric_components(self) -> tuple[tuple[Part, frozenset[str]], ...]:
         """The network components with numbers that depend on parameters, and the names in them."""
         names = set(self.system.parameters)
-        used = ((part, frozenset().union(*(x.names() for _, x in part.expressions()))) for part in self._parts)
-        return tuple((part, known) for part, known in used if not names.isdisjoint(known))
+        return tuple((part, part.used_names) for part in self._parts if not names.isdisjoint(part.used_names))
 
     @property
     def has_checked_numbers(self) -> bool:

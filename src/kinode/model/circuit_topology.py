@@ -20,11 +20,13 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from kinode.errors import LawError, ModelError
 from kinode.expressions.syntax_tree import Expression
-from kinode.model.base.fields import Component, find_expressions, unknown
+from kinode.model.base.field_reader import FRAME, JOINT, TAKER
+from kinode.model.base.fields import unknown
 from kinode.model.base.frames import Frame
 from kinode.model.base.symbols import symbol_of
+from kinode.model.base.value_walk import find_expressions
+from kinode.model.component_store import joint_frame
 from kinode.model.constraints.gear_coupling import CoordinateCoupling
-from kinode.model.frame_lookup import joint_frame
 from kinode.model.joints.joint import EFFECTS
 from kinode.model.network.domain import Domain, domain_of_coordinate
 from kinode.model.network.joint_sources import JointDrive
@@ -145,10 +147,7 @@ class CircuitTopology:
 
 def find_circuit_topology(system: System) -> CircuitTopology:
     """The component circuit of a system; found anew when a component has changed."""
-    if "circuit" not in system.derived:
-        system.derived["circuit"] = _TopologyWriter(system).topology()
-    topology: CircuitTopology = system.derived["circuit"]
-    return topology
+    return system.once("circuit", lambda: _TopologyWriter(system).topology())
 
 
 class _TopologyWriter:
@@ -243,7 +242,7 @@ class _TopologyWriter:
                 for word, joint in constraint.joints().items():
                     self.third(joint, name, word)
             else:
-                for word, frame in frames_of(constraint):
+                for word, frame in constraint.values_of(FRAME).items():
                     self.to_body(name, word, frame)
 
     def _elements(self) -> None:
@@ -267,12 +266,12 @@ class _TopologyWriter:
                     else:
                         self.link(name, ENERGY, node.name, port, domain)
             else:
-                acts = element.everywhere or any(frames_of(element)) or any(joints_of(element))
+                acts = element.everywhere or bool(element.values_of(FRAME, TAKER, JOINT))
                 role = "E" if symbol_of(type(element)).source else "DC" if acts else "signal"
                 self.add(name, role, element.kind)
-            for word, frame in () if element.everywhere else frames_of(element):
+            for word, frame in () if element.everywhere else element.values_of(FRAME, TAKER).items():
                 self.to_body(name, word, frame)
-            for word, joint in joints_of(element):
+            for word, joint in element.values_of(JOINT).items():
                 self.third(joint, name, word)
 
     # -- information -------------------------------------------------------------------------------
@@ -292,12 +291,10 @@ class _TopologyWriter:
         for name, joint in self.system.joints.items():
             for field in SOURCES:
                 if f"{name}.{field}" in self.components:
-                    yield f"{name}.{field}", list(find_expressions(getattr(joint, field)))
-        for name, element in (*self.system.elements.items(), *self.system.constraints.items()):
-            values = (getattr(element, spec_field.name) for spec_field, _ in element.specs().values())
-            yield name, [law for value in values for law in expressions_of(value)]
-        for name, signal in self.system.signals.items():
-            yield name, list(find_expressions(signal.law))
+                    yield f"{name}.{field}", find_expressions(getattr(joint, field))
+        system = self.system
+        for name, component in (*system.elements.items(), *system.constraints.items(), *system.signals.items()):
+            yield name, [law for _, law in component.expressions()]
 
     def _read_by(self, law: Expression) -> Iterator[tuple[str, str]]:
         """Components whose quantities an expression reads, each with the name of the quantity."""
@@ -322,31 +319,6 @@ class _TopologyWriter:
 def is_outlet(node: CircuitNode, link: CircuitLink) -> bool:
     """Whether power enters or leaves at a link: at the reference of a domain whose flow itself is a power."""
     return node.reference and link.domain is not None and not link.domain.product_is_power
-
-
-# -- what a component of the model refers to -------------------------------------------------------
-def frames_of(component: Component) -> Iterator[tuple[str, Frame]]:
-    """The frames on bodies that a component acts on, by the names of their fields."""
-    for spec_field, spec in component.specs().values():
-        value = getattr(component, spec_field.name)
-        if isinstance(value, Frame) and (spec.shape == "frame" or spec_field.name == "reaction_on"):
-            yield spec_field.name, value
-
-
-def joints_of(component: Component) -> Iterator[tuple[str, str]]:
-    """The joints that an element acts in."""
-    for spec_field, spec in component.specs().values():
-        value = getattr(component, spec_field.name)
-        if spec.shape == "joint" and value is not None:
-            yield spec_field.name, str(value)
-
-
-def expressions_of(value: object) -> Iterator[Expression]:
-    """The expressions in the value of a field."""
-    try:
-        yield from find_expressions(value)
-    except TypeError:
-        return
 
 
 # Of a vector link of the component circuit, in the axes of the body that it is on.

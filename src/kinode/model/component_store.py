@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import keyword
 from collections.abc import Callable, Iterable, Mapping
+from dataclasses import replace
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, TypeVar, cast
 
@@ -15,7 +16,7 @@ from kinode.expressions.function_table import CONSTANTS, FUNCTIONS
 from kinode.model.base.bodies import Body
 from kinode.model.base.element import Element
 from kinode.model.base.fields import Component, short, unknown
-from kinode.model.base.frames import NAME
+from kinode.model.base.frames import NAME, Frame, check_frame_name, read_frame
 from kinode.model.base.observers.moving_frames import Observer
 from kinode.model.base.parameters import Input, Parameter, Signal
 from kinode.model.constraints.constraint import Constraint
@@ -23,7 +24,7 @@ from kinode.model.environment.atmosphere import STANDARD, Property
 from kinode.model.joints.joint import Joint
 from kinode.model.network.domain import DOMAINS, Domain, references_of
 from kinode.model.network.joint_sources import Applied, apply_sources
-from kinode.model.network.nodes import Node, article
+from kinode.model.network.nodes import article
 from kinode.model.network.part import Part
 
 if TYPE_CHECKING:
@@ -36,6 +37,7 @@ if TYPE_CHECKING:
 RESERVED = frozenset({"world", "system", "t", "gnd", *CONSTANTS, *FUNCTIONS, *STANDARD})
 STANDARD_COUNTS = MappingProxyType({name: len(table.axes) for name, table in STANDARD.items()})  # arguments of each
 C = TypeVar("C", bound=Component)
+T = TypeVar("T")
 
 
 def claim_name(
@@ -69,17 +71,34 @@ class ComponentStore:
     """Components by name; records are immutable and are replaced, never changed."""
 
     declared: dict[str, Component]  # as they were declared; ``components`` are what they mean
+    motion_sources: dict[str, Part]  # sources of motion; those on joints mean motions of joints
+    derived: dict[str, Any]  # what follows from the components, until one changes
+    kinds: dict[str, type[Part]]  # of parts, declared here beside those that are registered
+    domains: dict[str, Domain]  # of links, likewise
+    _sections: dict[str, dict[str, Any]]
+    _prefixes: set[str]
 
     def __init__(self) -> None:
-        self.declared = {}
-        self.motion_sources: dict[str, Part] = {}  # sources of motion; those on joints mean motions of joints
         self.applies_sources = True
-        self._applied: Applied | None = None
-        self._sections: dict[str, dict[str, Any]] = {}
-        self._prefixes: set[str] = set()
-        self._values: dict[str, float] | None = None  # of the parameters
-        self._nodes: dict[str, Node] | None = None
-        self.derived: dict[str, Any] = {}  # what follows from the components, until one changes
+        self.kinds, self.domains = {}, {}
+        self._empty()
+
+    if TYPE_CHECKING:
+
+        def reader(self, component: str) -> Reader: ...
+        def copy(self) -> System: ...
+
+    def _empty(self) -> None:
+        """Take all components out."""
+        self.declared, self._sections, self._prefixes = {}, {}, set()
+        self.motion_sources, self.derived = {}, {}
+
+    def once(self, what: str, find: Callable[[], T]) -> T:
+        """What follows from the components, found when it is first asked for after one has changed."""
+        if what not in self.derived:
+            self.derived[what] = find()
+        known: T = self.derived[what]
+        return known
 
     # -- finding -----------------------------------------------------------------------------------
     @property
@@ -118,11 +137,13 @@ class ComponentStore:
 
     def _find_applied(self) -> Applied:
         """Components, joints and elements, with sources of motion on joints applied."""
-        if self._applied is None:
-            declared = Applied(self.declared, self._section("joints"), self._section("elements"))
-            apply = self.motion_sources and self.applies_sources
-            self._applied = apply_sources(declared, self.motion_sources) if apply else declared
-        return self._applied
+        applied: Applied | None = self.derived.get("applied")
+        if applied is None:
+            applied = Applied(self.declared, self._section("joints"), self._section("elements"))
+            if self.motion_sources and self.applies_sources:
+                applied = apply_sources(applied, self.motion_sources)
+            self.derived["applied"] = applied
+        return applied
 
     @property
     def components(self) -> dict[str, Component]:
@@ -193,7 +214,7 @@ class ComponentStore:
 
     # -- names -------------------------------------------------------------------------------------
     def check_name(self, name: str) -> str:
-        """Refuse a name that is invalid, reserved or taken."""
+        """Refuse a name that is invalid, reserved or taken, by a reference node too."""
         if not isinstance(name, str) or not NAME.match(name):
             raise ModelError(f"{name!r} is no name: use letters, digits and _, starting with a letter")
         if name in RESERVED:
@@ -208,6 +229,11 @@ class ComponentStore:
                 sort = "" if prefix in RESERVED else self.components[prefix].sort()
                 what = f"{article(sort)} {sort}" if sort else "reserved"
                 raise ModelError(f"{prefix!r} is {what}; nothing else can be called {prefix}.…", component=name)
+        for each in (DOMAINS, self.domains):  # a loop, since a large system asks for each of its names
+            for domain in each.values():
+                if name == domain.reference:
+                    message = f"the name {name!r} is taken by a reference node; choose another"
+                    raise ModelError(message, component=name)
         return name
 
     def check_quantity_name(self, name: str) -> str:
@@ -218,17 +244,13 @@ class ComponentStore:
 
     def _put(self, component: C) -> C:
         self.declared[component.name] = component
-        sources = self.motion_sources
-        if sources:
-            self._applied = None  # without sources it holds what is declared, and that grows with it
         if isinstance(component, Part) and component.drives is not None:
-            sources[component.name], self._applied = component, None
+            self.motion_sources[component.name] = component
         else:
-            sources.pop(component.name, None)
+            self.motion_sources.pop(component.name, None)
         self._section(component.section)[component.name] = component
         if "." in component.name:
             self._prefixes.update(_prefixes(component.name))
-        self._values = self._nodes = None
         self.derived.clear()
         return component
 
@@ -241,7 +263,6 @@ class ComponentStore:
                 self.motion_sources[name] = component
             if "." in name:
                 self._prefixes.update(_prefixes(name))
-        self._values = self._nodes = self._applied = None
         self.derived.clear()
 
     def add_component(self, component: C) -> C:
@@ -255,13 +276,11 @@ class ComponentStore:
         self._section(component.section).pop(name)
         self.motion_sources.pop(name, None)
         self._prefixes = {prefix for other in self.declared for prefix in _prefixes(other)}
-        self._values = self._nodes = self._applied = None
         self.derived.clear()
 
     def fill(self, components: Iterable[Component]) -> None:
         """Replace all components by others, in this order; bodies then belong to this system."""
-        self._sections, self._prefixes, self.declared = {}, set(), {}
-        self.motion_sources, self._applied, self.derived = {}, None, {}
+        self._empty()
         for component in components:
             owned = component.owned_by(self) if isinstance(component, Body) else component
             self.add_component(owned)
@@ -377,35 +396,7 @@ class ComponentStore:
         else:
             self._put(component)
 
-
-def _prefixes(name: str) -> list[str]:
-    """The names of subsystems that a dotted name stands in."""
-    words = name.split(".")
-    return [".".join(words[:count]) for count in range(1, len(words))]
-
-
-def _meaning(name: str) -> str:
-    """What a reserved name is."""
-    meanings = {"world": "the ground", "system": "the whole system", "t": "the time", "gnd": "the reference node"}
-    meanings |= {"pi": "the number pi"}
-    return meanings.get(name) or ("a unit" if name in CONSTANTS else "a function of laws")
-
-
-class Declarations(ComponentStore):
-    """Domains and kinds of parts that belong to one system."""
-
-    kinds: dict[str, type[Part]]  # declared here, beside those that are registered
-    domains: dict[str, Domain]  # likewise
-
-    def __init__(self) -> None:
-        super().__init__()
-        self.kinds, self.domains = {}, {}
-
-    if TYPE_CHECKING:
-
-        def reader(self, component: str) -> Reader: ...
-        def copy(self) -> System: ...
-
+    # -- domains and kinds of parts ------------------------------------------------------------------
     @property
     def all_domains(self) -> dict[str, Domain]:
         """The kinds of links that its parts may have: those that are registered, and its own."""
@@ -415,16 +406,6 @@ class Declarations(ComponentStore):
     def references(self) -> frozenset[str]:
         """The names of the reference nodes: gnd, world, and those of its own domains."""
         return references_of(self.all_domains)
-
-    def check_name(self, name: str) -> str:
-        """Refuse a name that is invalid, reserved or taken, by a reference node too."""
-        super().check_name(name)
-        for each in (DOMAINS, self.domains):  # a loop, since a large system asks for each of its names
-            for domain in each.values():
-                if name == domain.reference:
-                    message = f"the name {name!r} is taken by a reference node; choose another"
-                    raise ModelError(message, component=name)
-        return name
 
     def define(self, kind: str, **declaration: Any) -> type[Part]:
         """Declare a kind of part by its equations, as the section ``components`` of a file does."""
@@ -476,3 +457,103 @@ class Declarations(ComponentStore):
             if component is not self.declared[name]:
                 twin.replace(component)
         return twin
+
+
+def _prefixes(name: str) -> list[str]:
+    """The names of subsystems that a dotted name stands in."""
+    words = name.split(".")
+    return [".".join(words[:count]) for count in range(1, len(words))]
+
+
+def _meaning(name: str) -> str:
+    """What a reserved name is."""
+    meanings = {"world": "the ground", "system": "the whole system", "t": "the time", "gnd": "the reference node"}
+    meanings |= {"pi": "the number pi"}
+    return meanings.get(name) or ("a unit" if name in CONSTANTS else "a function of laws")
+
+
+# -- frames by name: upper.tip, elbow.child, {body: upper, at: [...]} --------------------------------
+def place(system: System, body: str, given: Mapping[str, Any], name: str | None) -> Frame:
+    """A frame on a body; a named one is stored with the body."""
+    owner = system[body]
+    reader = system.reader(body)
+    frame = read_frame(reader, body, given, name or "at", name)
+    if name is not None:
+        check_frame_name(reader, name, (f.name for f in owner.frames))
+        if body == "world" and name in system.frames:
+            raise ModelError(f"the name {name!r} is taken by a frame already", component=name)
+        system.replace(replace(owner, frames=(*owner.frames, frame)))
+    return frame
+
+
+def find_frame(system: System, raw: Any) -> Frame:
+    """The frame meant by a frame, a body, a name such as upper.tip or elbow.child, or {body, at, rpy}."""
+    if isinstance(raw, Frame):
+        if raw.body not in system:
+            raise ModelError(f"{raw.body!r} is a body of another system")
+        return raw
+    if isinstance(raw, Body):
+        if raw.name not in system or raw.system is not system:
+            raise ModelError(f"body {raw.name!r} belongs to another system")
+        return Frame(raw.name)
+    if isinstance(raw, Mapping):
+        return _read_frame(system, raw)
+    if isinstance(raw, Observer) and raw.name in system.frames:
+        return Frame(raw.name)
+    if isinstance(raw, Component):
+        raise ModelError(f"{raw.name} is a {raw.sort()}, not a body or frame")
+    if not isinstance(raw, str):
+        raise ModelError(f"a body or frame is expected, not {short(raw)}")
+    return find_named_frame(system, raw)
+
+
+def _read_frame(system: System, raw: Mapping[str, Any]) -> Frame:
+    start = raw.get("body", raw.get("on"))
+    if not isinstance(start, str):
+        raise ModelError("a frame needs its body: {body: upper, at: [x, y, z]}")
+    base = find_named_frame(system, start)
+    if "body" in raw and not base.is_plain:
+        raise ModelError(f"{start} is a frame, not a body: write {{on: {start}, ...}}")
+    given = {key: value for key, value in raw.items() if key != "body"}
+    return read_frame(system.reader(base.body), base.body, given, "at", None)
+
+
+def find_named_frame(system: System, name: str) -> Frame:
+    """The frame of a name; the owner is the longest leading part of it that is a body or joint."""
+    words = name.split(".")
+    for count in range(len(words), 0, -1):
+        owner = ".".join(words[:count])
+        if owner not in system:
+            continue
+        component, part = system[owner], ".".join(words[count:])
+        if isinstance(component, Body):
+            return _frame_of(component, part)
+        if isinstance(component, Observer):
+            if part:
+                raise ModelError(f"the frame {owner} has no frame {part!r} of its own")
+            return Frame(owner)
+        if isinstance(component, Joint) and part in ("parent", "child"):
+            return joint_frame(component, part)
+        if isinstance(component, Joint) and part:
+            raise ModelError(
+                unknown(f"the joint {owner} has the frames parent and child, not", part, ("parent", "child"))
+            )
+        raise ModelError(f"{owner} is a {component.sort()}, not a body or frame")
+    named = [f"{body.name}.{f.name}" for body in (system.world, *system.bodies.values()) for f in body.frames]
+    raise ModelError(unknown("no body or frame is called", name, [*system.bodies, *system.frames, "world", *named]))
+
+
+def _frame_of(body: Body, part: str) -> Frame:
+    if not part:
+        return Frame(body.name)
+    if part == "com":
+        return body.com
+    for frame in body.frames:
+        if frame.name == part:
+            return frame
+    raise ModelError(unknown(f"{body.name} has no frame", part, [*(f.name or "" for f in body.frames), "com"]))
+
+
+def joint_frame(joint: Joint, side: str) -> Frame:
+    """F (parent) or M (child) of a joint, in the axes that the user gave."""
+    return (joint.a if side == "parent" else joint.b).shifted(joint.at)

@@ -18,7 +18,7 @@ from __future__ import annotations
 import dataclasses
 import math
 from collections.abc import Callable, Collection, Mapping
-from functools import cached_property
+from functools import cached_property, partial
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -28,12 +28,15 @@ from kinode.algebra.spatial import IDENTITY3, rotation_about
 from kinode.errors import LawError, ModelError
 from kinode.expressions.syntax_tree import Expression, symbol
 from kinode.model.base.bodies import Body
+from kinode.model.base.field_reader import FieldKind
 from kinode.model.base.fields import Component
 from kinode.model.base.frames import Frame
-from kinode.model.base.parameters import Parameter, Signal, TableRecord
-from kinode.model.frame_lookup import joint_frame
-from kinode.model.joints.joint import JOINTS, Joint
+from kinode.model.base.parameters import Input, Parameter
+from kinode.model.base.value_walk import Place, ValueWalk, find_expressions
+from kinode.model.component_store import joint_frame
+from kinode.model.joints.joint import INITIAL, JOINTS, LAWS_PER_COORDINATE, PER_COORDINATE, Joint
 from kinode.model.network.joint_sources import find_freedom
+from kinode.model.network.part import PORT
 from kinode.model.quantities import link_quantity, split_owner
 
 if TYPE_CHECKING:
@@ -78,7 +81,6 @@ STEEP = 0.9  # sine of the second angle of z, y, x from which the other sequence
 LOCKED = 1e-6  # volume of the axes of three hinges below which they are in one plane
 ANGLES = {"x": "roll", "y": "pitch", "z": "yaw"}
 EULER_ANGLES = ("precession", "nutation", "spin")
-PER_COORDINATE = ("q", "u", "guess", "motion", "speed", "effort", "stiffness", "neutral", "damping")
 REFUSED = {
     "friction": "its friction depends on all its freedoms at once",
     "stop": "its stop belongs to one freedom",
@@ -112,7 +114,7 @@ class PairSeries:
             raise self._fail("its speed is prescribed in the axes of b, which no hinge has", "speed")
         start = ("q", "u", "guess", "rotation", "velocity", "angular_velocity") if self.ball else ("axis", "axes")
         for field in start:
-            if _has_expressions(getattr(self.joint, field, None)):
+            if find_expressions(getattr(self.joint, field, None)):
                 raise self._fail("it depends on parameters", field)
         if self._is_in_loop():
             raise self._fail("it is part of a loop of joints")
@@ -217,11 +219,8 @@ class PairSeries:
     def _fields(self, law: Callable[[Any], Any]) -> list[dict[str, Any]]:
         """The fields of each pair."""
         if not self.ball:
-            given = {field: getattr(self.joint, field) for field in PER_COORDINATE}
-            return [
-                {field: (law(values[k]),) for field, values in given.items() if values is not None}
-                for k in range(len(self.names))
-            ]
+            given = self.joint.values_of(PER_COORDINATE, LAWS_PER_COORDINATE, INITIAL)
+            return [{field: (law(values[k]),) for field, values in given.items()} for k in range(len(self.names))]
         fields: list[dict[str, Any]] = [{} for _ in self.names]
         efforts = self._efforts(law)
         for k, value in enumerate(efforts or ()):
@@ -271,12 +270,6 @@ class PairSeries:
         return symbol(f"{self.names[direct.index(coordinate)]}.{quantity}")
 
 
-def _has_expressions(value: Any) -> bool:
-    if isinstance(value, Expression):
-        return True
-    return isinstance(value, tuple | list) and any(_has_expressions(x) for x in value)
-
-
 def decompose(system: System, sequences: Mapping[str, str]) -> System:
     """The system with all joints of several freedoms taken apart."""
     for name in sequences:
@@ -296,10 +289,11 @@ def decompose(system: System, sequences: Mapping[str, str]) -> System:
     return Decomposition(system, series).run()
 
 
-class Decomposition:
+class Decomposition(ValueWalk):
     """One system in the making, whose laws name the pairs."""
 
     def __init__(self, system: System, series: Mapping[str, PairSeries]) -> None:
+        super().__init__()
         self.system, self.series = system, series
 
     def run(self) -> System:
@@ -309,37 +303,24 @@ class Decomposition:
         made: list[Component] = []
         for old in self.system.components.values():
             if old.name in self.series:
-                joint = self.joint_laws(self.series[old.name].joint)
-                made += self.series[old.name].joints(joint)
+                made += self.series[old.name].joints(partial(self.value, at=Place(old.name)))
             else:
-                made.append(self._rewritten(old))
+                changed = {} if isinstance(old, Parameter | Input) else self.changes(old)
+                made.append(dataclasses.replace(old, **changed) if changed else old)
         new.fill(made)
         new.check()
         return new
 
-    def joint_laws(self, joint: Joint) -> Callable[[Any], Any]:
-        """Rewrites the laws of a joint that is taken apart."""
-        return lambda value: self._law(value, joint, "", ()) if isinstance(value, Expression) else value
+    def name(self, name: str, at: Place, kind: FieldKind) -> str:
+        if kind is PORT:
+            return self._port(name, at)
+        if name in self.series:
+            pairs = ", ".join(self.series[name].names)
+            message = f"names {name}, which is taken apart into {pairs}"
+            raise ModelError(message, component=at.component, field=at.field)
+        return name
 
-    def _rewritten(self, old: Component) -> Component:
-        if isinstance(old, TableRecord | Parameter):
-            return old
-        if isinstance(old, Signal):
-            return dataclasses.replace(old, law=self._value(old.law, old, "law", ()))
-        changed: dict[str, Any] = {}
-        for field, spec in old.specs().values():
-            value = getattr(old, field.name)
-            if spec.shape == "joint" and value in self.series:
-                pairs = ", ".join(self.series[value].names)
-                message = f"names {value}, which is taken apart into {pairs}"
-                raise ModelError(message, component=old.name, field=field.name)
-            new = self._value(value, old, field.name, old.local.get(field.name, ()))
-            new = self._port(value, old, field.name) if spec.shape == "port" else new
-            if new is not value:
-                changed[field.name] = new
-        return dataclasses.replace(old, **changed) if changed else old
-
-    def _port(self, node: str, old: Component, field: str) -> str:
+    def _port(self, node: str, at: Place) -> str:
         """What a port is connected to: a freedom of a joint is a pair of its own, but for quasi-velocities."""
         joint, freedom = find_freedom(self.system.joints, node) or (None, None)
         if joint is None or joint.name not in self.series:
@@ -347,28 +328,14 @@ class Decomposition:
         if joint.quaternion is None and f"{joint.name}.{freedom}" in self.series[joint.name].names:
             return f"{joint.name}.{freedom}"
         pairs = ", ".join(self.series[joint.name].names)
-        raise ModelError(f"acts on {node}, which is no freedom of {pairs}", component=old.name, field=field)
+        raise ModelError(f"acts on {node}, which is no freedom of {pairs}", component=at.component, field=at.field)
 
-    def _value(self, value: Any, old: Component, field: str, local: Collection[str]) -> Any:
-        """A value of a field with its laws rewritten; the same object if there is nothing to rewrite."""
-        if isinstance(value, Expression):
-            return self._law(value, old, field, local)
-        if isinstance(value, tuple):
-            items = tuple(self._value(x, old, field, local) for x in value)
-            return items if any(a is not b for a, b in zip(items, value, strict=True)) else value
-        if dataclasses.is_dataclass(value) and not isinstance(value, type | Component):
-            parts = {f.name: getattr(value, f.name) for f in dataclasses.fields(value)}
-            new = {name: self._value(x, old, field, local) for name, x in parts.items()}
-            changed = {name: x for name, x in new.items() if x is not parts[name]}
-            return dataclasses.replace(value, **changed) if changed else value
-        return value
-
-    def _law(self, law: Expression, old: Component, field: str, local: Collection[str]) -> Any:
-        meanings = {text: self._meaning(text, old, field) for text in law.names().difference(local)}
+    def law(self, law: Expression, at: Place) -> Any:
+        meanings = {text: self._meaning(text, at) for text in law.names().difference(at.local)}
         changed = {text: new for text, new in meanings.items() if new is not None}
         return law.substitute(changed) if changed else law
 
-    def _meaning(self, text: str, old: Component, field: str) -> Any:
+    def _meaning(self, text: str, at: Place) -> Any:
         """What a name of a law becomes; None if it stays."""
         head, _, axes = text.partition("@")
         renamed = self._frame_name(axes)
@@ -378,7 +345,7 @@ class Decomposition:
         meaning = self.series[owner].meaning(rest, renamed)
         if meaning is None:
             message = f"names {text}, which {owner} does not have once it is taken apart"
-            raise ModelError(message, component=old.name, field=field or None)
+            raise ModelError(message, component=at.component, field=at.field or None)
         return meaning
 
     def _frame_name(self, axes: str) -> str:

@@ -16,10 +16,11 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from kinode.errors import ModelError
 from kinode.model.base.element import ELEMENTS
+from kinode.model.base.field_reader import FRAME
 from kinode.model.base.fields import short, unknown
 from kinode.model.joints.joint import JOINTS
 from kinode.model.network.joint_sources import THIRD
-from kinode.model.network.part import Part
+from kinode.model.network.part import PORT, Part
 
 if TYPE_CHECKING:
     from kinode.model.system import System
@@ -149,7 +150,7 @@ class _Drawn:
         """The ports and frames of an element, in the order of declaration."""
         kind = self.fields[name]["kind"]
         cls: Any = self.system.kinds.get(kind) or ELEMENTS[kind]
-        return [field for field, (_, spec) in cls.specs().items() if spec.shape in ("port", "frame")]
+        return list(cls.fields_of(PORT, FRAME))
 
     def _is_port(self, end: End) -> bool:
         if end.name not in self.fields:

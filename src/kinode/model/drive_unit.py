@@ -58,7 +58,9 @@ class DriveUnit(Component):
     joint: str = special("joint", "the joint that it turns", ...)
     ratio: Value = number(None, "angle of the rotor for a unit of the joint's coordinate")
     mass: Value = number("mass", "of the rotor", 0.0)
-    inertia: Any = special("rotor_inertia", "of the rotor about its axis, or [axial, transverse]", ...)
+    inertia: Any = special(
+        "rotor_inertia", "of the rotor about its axis, or [axial, transverse]", ..., dimension="inertia"
+    )
     on: Frame | None = frame("what carries the motor; the parent side of the joint if left out", None)
     com: Vector = vector("length", "center of mass of the rotor, in its own axes", ZERO)
     axis: Any = special("axis", "of the shaft, in these axes; that of the joint if left out")
@@ -75,7 +77,7 @@ class DriveUnit(Component):
 
     @classmethod
     def field_unit(cls, spec: Spec) -> str:
-        return "kg*m^2" if spec.shape == "rotor_inertia" else Revolute.field_unit(spec)
+        return Revolute.field_unit(spec)
 
 
 DRIVE_FIELDS = tuple(DriveUnit.specs())

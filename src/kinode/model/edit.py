@@ -11,19 +11,21 @@ other things stay, and the check of the system reports them; a parameter or a ta
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Callable, Iterable
-from functools import partial
+from collections.abc import Callable, Iterable, Iterator
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from kinode.errors import ModelError
 from kinode.expressions.syntax_tree import Expression
-from kinode.model.base.bodies import Body, LoneMoment
+from kinode.model.base.bodies import Body
+from kinode.model.base.field_reader import BASE, BODIES, FRAME, JOINT, FieldKind
 from kinode.model.base.fields import Component, unknown, unknown_fields
 from kinode.model.base.frames import Frame, check_frame_name
 from kinode.model.base.observers.moving_frames import Observer
 from kinode.model.base.parameters import Input, Parameter, Signal, TableRecord, find_dimension, read_bounds
-from kinode.model.frame_lookup import find_frame
+from kinode.model.base.value_walk import Place, ValueWalk, find_expressions
+from kinode.model.component_store import find_frame
 from kinode.model.joints.joint import Joint
+from kinode.model.network.part import PORT
 
 if TYPE_CHECKING:
     from kinode.model.system import System
@@ -117,11 +119,11 @@ def _follow_frames(system: System, body: Body) -> None:
     """Update the components that use named frames of a body, its mass center included, after the body has changed."""
     for component in list(system.declared.values()):
         frames: dict[str, Any] = {}
-        for field, _ in component.specs().values():
-            frame = getattr(component, field.name)
+        for _, field, _ in component.walked_fields():
+            frame = getattr(component, field)
             if isinstance(frame, Frame) and frame.body == body.name and frame.name is not None:
                 try:
-                    frames[field.name] = find_frame(system, f"{body.name}.{frame.name}")
+                    frames[field] = find_frame(system, str(frame))
                 except ModelError:
                     message = f"its frame {frame.name!r} is still used by {component.name}"
                     raise ModelError(message, component=body.name, field="frames") from None
@@ -129,7 +131,6 @@ def _follow_frames(system: System, body: Body) -> None:
             system.replace(dataclasses.replace(component, **frames))
 
 
-OWN_VALUES: dict[type[Component], tuple[str, ...]] = {Parameter: ("value",), Input: ("value",), Signal: ("law",)}
 Change = Callable[[str], str]
 
 
@@ -148,10 +149,10 @@ def find_uses(system: System, name: str) -> list[NameUse]:
     check_known(system, name)
     uses: list[NameUse] = []
     for component in system.declared.values():
-        for field, value in named_values(component):
-            if any(means(found, name) for found in names_in(component, field, value)):
+        for field, found in names_in(component):
+            if any(means(other, name) for other in found):
                 uses.append(NameUse(component.name, field))
-    if any(means(found, name) for found in names_in_value(system.gravity)):
+    if any(means(other, name) for law in find_expressions(system.gravity) for other in law.names()):
         uses.append(NameUse("system", "gravity"))
     return uses
 
@@ -170,86 +171,56 @@ def means(found: str, name: str) -> bool:
 
 
 # -- values ----------------------------------------------------------------------------------------
-def named_values(component: Component) -> Iterable[tuple[str, Any]]:
-    """The fields of a component that may hold names, by the names of its attributes."""
-    for field in OWN_VALUES.get(type(component), ()):
-        yield field, getattr(component, field)
-    for declared, _ in component.specs().values():
-        yield declared.name, getattr(component, declared.name)
+class Renaming(ValueWalk):
+    """Other names in records, but for those that are a law's own."""
+
+    def __init__(self, change: Change) -> None:
+        super().__init__()
+        self._change = change
+
+    def law(self, law: Expression, at: Place) -> Expression:
+        def change(text: str) -> str:
+            return "@".join(name if name in at.local else self._change(name) for name in text.split("@"))
+
+        return law.rename(change)
+
+    def name(self, name: str, at: Place, kind: FieldKind) -> str:
+        return self._change(name)
+
+    def frame(self, frame: Frame, at: Place) -> Frame:
+        """A frame on a body that has another name, or with another name itself."""
+        new = dataclasses.replace(self.inside_frame(frame, at), body=self._change(frame.body))
+        if frame.name is None or frame.name == "com":
+            return new
+        named = self._change(f"{frame.body}.{frame.name}")
+        return dataclasses.replace(new, name=named.removeprefix(f"{new.body}."))
+
+    def record(self, component: Component) -> Component:
+        """A component in which other names stand; its own may be another too."""
+        name = self._change(component.name)
+        if isinstance(component, TableRecord):
+            return TableRecord(name, dataclasses.replace(component.table, name=name))
+        return dataclasses.replace(component, name=name, **self.changes(component))
 
 
-def names_in(component: Component, field: str, value: Any) -> list[str]:
-    """The names in the value of a field, those that are a law's own left out."""
-    shapes = {declared.name: spec.shape for declared, spec in component.specs().values()}
-    if shapes.get(field) in ("joint", "port"):
-        return [value] if isinstance(value, str) else []
-    local = component.local.get(field, frozenset())
-    return [name for name in names_in_value(value) if name not in local]
+class _NameSearch(Renaming):
+    """Notes the names."""
 
+    def __init__(self) -> None:
+        super().__init__(self._note)
+        self.found: list[str] = []
 
-def names_in_value(value: Any) -> list[str]:
-    """The names in expressions and frames, however nested."""
-    found: list[str] = []
-
-    def note(name: str) -> str:
-        found.append(name)
+    def _note(self, name: str) -> str:
+        self.found.append(name)
         return name
 
-    change_value(value, note)
-    return found
 
-
-def change_value(value: Any, change: Change) -> Any:
-    """A value with other names in its expressions and frames."""
-    if isinstance(value, Expression):
-        return value.rename(lambda text: "@".join(map(change, text.split("@"))))
-    if isinstance(value, Frame):
-        return _change_frame(value, change)
-    if isinstance(value, LoneMoment):
-        return LoneMoment.fill(value.entry, change_value(value.moment, change))
-    if isinstance(value, tuple):
-        return tuple(x if type(x) is float else change_value(x, change) for x in value)
-    if dataclasses.is_dataclass(value) and not isinstance(value, type | Component):
-        changes = {field.name: change_value(getattr(value, field.name), change) for field in dataclasses.fields(value)}
-        same = all(changes[field.name] is getattr(value, field.name) for field in dataclasses.fields(value))
-        return value if same else dataclasses.replace(value, **changes)
-    return value
-
-
-def _change_frame(frame: Frame, change: Change) -> Frame:
-    """A frame on a body that has another name, or with another name itself."""
-    changes = {
-        "body": change(frame.body),
-        "position": change_value(frame.position, change),
-        "rotation": change_value(frame.rotation, change),
-        "base": None if frame.base is None else _change_frame(frame.base, change),
-    }
-    new = dataclasses.replace(frame, **changes)
-    if frame.name is None or frame.name == "com":
-        return new
-    named = change(f"{frame.body}.{frame.name}")
-    return dataclasses.replace(new, name=named.removeprefix(f"{new.body}."))
-
-
-def change_record(component: Component, change: Change) -> Component:
-    """A component in which other names stand; its own may be another too."""
-    changes: dict[str, Any] = {"name": change(component.name)}
-    if isinstance(component, TableRecord):
-        table = dataclasses.replace(component.table, name=changes["name"])
-        return TableRecord(changes["name"], table)
-    shapes = {declared.name: spec.shape for declared, spec in component.specs().values()}
-    for field, value in named_values(component):
-        local = component.local.get(field, frozenset())
-        if shapes.get(field) in ("joint", "port"):
-            changes[field] = change(value) if isinstance(value, str) else value
-        else:
-            changes[field] = change_value(value, partial(_change_other, local, change))
-    return dataclasses.replace(component, **changes)
-
-
-def _change_other(local: frozenset[str], change: Change, name: str) -> str:
-    """Another name, unless it is one of a law's own."""
-    return name if name in local else change(name)
+def names_in(component: Component) -> Iterator[tuple[str, list[str]]]:
+    """The names in the values of a component, by attribute; those that are a law's own left out."""
+    search = _NameSearch()
+    for field, _, _ in search.steps(component):
+        yield field, search.found
+        search.found = []
 
 
 # -- another name ----------------------------------------------------------------------------------
@@ -269,16 +240,16 @@ def rename_in(system: System, old: str, new: str) -> None:
         if old in system.references:
             raise ModelError(f"{old} is a reference, and keeps its name")
     for component in system.declared.values():
-        for field, local in component.local.items():
-            if new in local and any(means(x, old) for x in names_in(component, field, getattr(component, field))):
+        for field, found in names_in(component) if component.local else ():
+            if new in component.local.get(field, ()) and any(means(x, old) for x in found):
                 raise ModelError(f"{new} has a meaning of its own there", component=component.name, field=field)
 
     def change(name: str) -> str:
         return new + name[len(old) :] if means(name, old) else name
 
-    changed = [change_record(component, change) for component in system.declared.values()]
-    world = change_record(system.world, lambda name: name if name == "world" else change(name))
-    gravity = change_value(system.gravity, change)
+    changed = [Renaming(change).record(component) for component in system.declared.values()]
+    world = Renaming(lambda name: name if name == "world" else change(name)).record(system.world)
+    gravity = Renaming(change).value(system.gravity, Place())
     system.fill(changed)
     assert isinstance(world, Body)
     system.replace(dataclasses.replace(world, system=system))
@@ -305,7 +276,7 @@ def remove_from(system: System, name: str) -> list[str]:
     for gone in going:
         node = next(f"n{k}" for k in range(1, len(taken) + 2) if f"n{k}" not in taken)
         cut = [_cut(component, gone, node) for component in stays]
-        if any(new is not old and _port_names(new, node) for new, old in zip(cut, stays, strict=True)):
+        if any(node in component.values_of(PORT).values() for component in cut):
             taken.add(node)
         stays = cut
     system.fill(stays)
@@ -324,41 +295,26 @@ def _find_hanging(system: System, names: Iterable[str]) -> list[str]:
 
 def _hangs(component: Component, name: str) -> bool:
     """Whether a component cannot be without another: it stands on it, joins it or acts in it."""
-    for field, spec in component.specs().values():
-        value = getattr(component, field.name)
-        needed = field.default is dataclasses.MISSING or isinstance(component, Joint | Observer)
+    needed = component.specs() if isinstance(component, Joint | Observer) else component.required_fields()
+    for field, value in component.values_of(FRAME, BASE, BODIES).items():
         frames = value if isinstance(value, tuple) else (value,)
-        if spec.shape in ("frame", "base", "bodies") and needed:
-            if any(isinstance(frame, Frame) and frame.body == name for frame in frames):
-                return True
-        elif spec.shape == "joint" and value == name:
+        if field in needed and any(frame.body == name for frame in frames):
             return True
-    return False
-
-
-def _port_names(component: Component, node: str) -> bool:
-    return any(spec.shape == "port" and getattr(component, f.name) == node for f, spec in component.specs().values())
+    return name in component.values_of(JOINT).values()
 
 
 def _cut(component: Component, name: str, node: str) -> Component:
     """A component without what connects it to another that goes."""
     changes: dict[str, Any] = {}
-    declared = {field.name: (field, spec) for field, spec in component.specs().values()}
-    for field, value in named_values(component):
-        if isinstance(component, Signal):
-            if _is_alone(value, name):
-                changes[field] = 0.0
-            continue
-        if field not in declared:
-            continue
-        own, spec = declared[field]
-        if spec.shape == "port" and isinstance(value, str) and means(value, name):
+    for _, field, spec in component.walked_fields():
+        value, default = getattr(component, field), component.__dataclass_fields__[field].default
+        if spec.kind is PORT and isinstance(value, str) and means(value, name):
             changes[field] = node
-        elif isinstance(value, Frame) and value.body == name and own.default is not dataclasses.MISSING:
-            changes[field] = own.default
+        elif isinstance(value, Frame) and value.body == name and default is not dataclasses.MISSING:
+            changes[field] = default
         elif _is_alone(value, name) or (isinstance(value, tuple) and any(_is_alone(x, name) for x in value)):
-            if own.default is not dataclasses.MISSING:
-                changes[field] = own.default
+            if default is not dataclasses.MISSING:
+                changes[field] = default
             else:
                 changes[field] = tuple(0.0 if _is_alone(x, name) else x for x in value) if type(value) is tuple else 0.0
     return dataclasses.replace(component, **changes) if changes else component

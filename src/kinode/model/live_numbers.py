@@ -22,275 +22,29 @@ import dataclasses
 import math
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
-from enum import Enum
-from fractions import Fraction
+from itertools import islice
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from kinode.errors import ArgumentError, ModelError
 from kinode.expressions.syntax_tree import Expression
 from kinode.expressions.units import DIMENSIONS
-from kinode.model.base.bodies import ENTRIES, Body, LoneMoment, Visual
+from kinode.model.base.bodies import Body
 from kinode.model.base.element import Element
-from kinode.model.base.field_reader import Nested
 from kinode.model.base.fields import Component, Spec, Value, short, unknown
 from kinode.model.base.frames import Frame, read_rotation
-from kinode.model.base.meshes import MeshSolid
 from kinode.model.base.parameters import HIDDEN, Input, Parameter, TableRecord, is_plain
-from kinode.model.base.shapes import Shape
-from kinode.model.joints.joint import DERIVED, Joint
+from kinode.model.base.value_walk import XYZ, Form, ValueWalk
+from kinode.model.joints.joint import Joint
 
 if TYPE_CHECKING:
     from kinode.model.system import System
-
-
-XYZ = ("x", "y", "z")
-RPY = ("roll", "pitch", "yaw")
-WXYZ = ("w", "x", "y", "z")
-COORDINATE_SHAPES = ("per_coordinate", "laws_per_coordinate", "initial", "initial_rate")
-UNCHANGED = (str, bool, Expression, MeshSolid, type(None))
-
-
-class Form(Enum):
-    """How a number enters the equations; the value says why other values need a new compilation."""
-
-    PLAIN = ""
-    TURN = "a right angle, which leaves terms out of the compiled code"
-    AXIS = "the axes of the compiled code follow from it"
-    ROTATION = "the numbers of a rotation are not independent"
-    SCALED = "the states are scaled by it"
-    EXACT = "it is an exact number of the compiled code"
-    DRAWN = "it is drawn alone"
-
-
-class WrittenNumber(NamedTuple):
-    """A number where it stands."""
-
-    name: str
-    component: str
-    field: str
-    value: float
-    dimension: str | None
-    doc: str
-    form: Form
-    aside: bool  # not in the equations: an initial value, a limit
-
-
-Visit = Callable[[WrittenNumber], Value | None]
-
-
-class _Whereabouts(NamedTuple):
-    """Where a walk is: the name so far, and what is known of the numbers there."""
-
-    name: str
-    component: str
-    field: str
-    doc: str = ""
-    dimension: str | None = None
-    form: Form = Form.PLAIN
-    aside: bool = False
-
-    def at(self, part: str, dimension: str | None = None, form: Form | None = None) -> _Whereabouts:
-        """A part of it."""
-        name = f"{self.name}.{part}" if part else self.name
-        return self._replace(name=name, dimension=dimension or self.dimension, form=form or self.form)
-
-
-class NumberWalk:
-    """One walk: ``visit`` is told every number, and returns what is to stand in its place, or None."""
-
-    def __init__(self, system: System, visit: Visit) -> None:
-        self.system, self._visit = system, visit
-        self._tuples: dict[int, Any] = {}  # of frames, by identity: what stands in their places
-        self._frames: dict[tuple[str, str], Frame] = {}  # named frames of bodies
-
-    def apply(self, target: System) -> None:
-        """Put the other values into a copy of the system."""
-        target.gravity = self.gravity()
-        for component in self.components():
-            old = self.system.world if component.name == "world" else self.system.declared[component.name]
-            if component is not old:
-                owned = dataclasses.replace(component, system=target) if isinstance(component, Body) else component
-                target.replace(owned)
-
-    def gravity(self) -> Any:
-        """The acceleration of free fall."""
-        place = _Whereabouts("system.gravity", "system", "gravity", "acceleration of free fall", "acceleration")
-        return self._entries(self.system.gravity, place, XYZ)
-
-    def components(self) -> Iterator[Component]:
-        """All components that have numbers: bodies first, then joints, since others may use their frames."""
-        declared = self.system.declared.values()
-        bodies = [self.system.world, *self.system.bodies.values()]
-        joints = [component for component in declared if isinstance(component, Joint)]
-        for component in (*bodies, *joints, *(c for c in declared if not isinstance(c, Body | Joint))):
-            if not isinstance(component, Parameter | Input | TableRecord):
-                yield self.component(component)
-
-    def component(self, old: Component) -> Component:
-        """A component with other values; the very same if nothing differs."""
-        changed = {}
-        given = old.given() if old.specs() else {}
-        for name, (field, spec) in old.specs().items():
-            if name not in given:
-                continue
-            value = getattr(old, field.name)
-            new = self._field(old, name, spec, value)
-            if new is not value:
-                changed[field.name] = new
-        if not old.specs():  # a signal
-            law = getattr(old, "law", None)
-            new = self._value(law, _Whereabouts(f"{old.name}.law", old.name, "law", "its law"))
-            changed = {} if new is law else {"law": new}
-        new_component = dataclasses.replace(old, **changed) if changed else old
-        if isinstance(old, Body) and isinstance(new_component, Body):
-            self._frames |= {(old.name, frame.name or ""): frame for frame in new_component.frames}
-            if old.name != "world":
-                self._frames[old.name, "com"] = new_component.com
-        return new_component
-
-    # -- fields ------------------------------------------------------------------------------------
-    def _field(self, owner: Component, name: str, spec: Spec, value: Any) -> Any:
-        dimension = spec.dimension if spec.dimension in DIMENSIONS else None
-        place = _Whereabouts(f"{owner.name}.{name}", owner.name, name, spec.doc, dimension, _form_of(spec), spec.aside)
-        if isinstance(value, Frame):
-            return self._frame(value, place)
-        if isinstance(value, Nested):
-            return self._parts(value, place, value.dimensions(type(owner)))
-        if isinstance(value, LoneMoment):
-            moment = self._value(value.moment, place.at(value.entry, "inertia"))
-            return value if moment is value.moment else LoneMoment.fill(value.entry, moment)
-        if isinstance(value, Shape):
-            # The triangles of a mesh are scaled when they are read; its other numbers are a shape's.
-            named = () if value.mesh is not None else value.sizes
-            sizes = self._pairs(named, place.at("", "length"), (name for name, _ in named)) or value.sizes
-            shape = value if sizes is value.sizes else dataclasses.replace(value, sizes=sizes)
-            return self._parts(shape, place, {"mass": "mass", "density": "density", "at": "length"})
-        if spec.shape == "frames":
-            own = {f"{owner.name}.{frame.name}": frame for frame in value}
-            new = [self._frame(frame, place._replace(name=path), own=True) for path, frame in own.items()]
-            return value if all(a is b for a, b in zip(new, value, strict=True)) else tuple(new)
-        if isinstance(owner, Joint) and spec.shape in COORDINATE_SHAPES:
-            return self._coordinates(owner, spec, value, place)
-        if spec.shape in ("named_laws", "named_numbers"):
-            return self._pairs(value, place, (key for key, _ in value))
-        if spec.shape == "turns":
-            return self._pairs(value, place.at("", "angle", Form.TURN), map(str, range(len(value))))
-        if spec.shape == "rotation":
-            return self._rotation(value, place)
-        if spec.shape == "inertia":
-            return self._entries(value, place.at("", "inertia"), ENTRIES)
-        return self._value(value, place, XYZ if spec.shape in ("vector", "laws", "axis", "direction") else None)
-
-    def _coordinates(self, joint: Joint, spec: Spec, value: Any, place: _Whereabouts) -> Any:
-        """One number for each coordinate; that of a joint with one coordinate has the name of the field."""
-        initial = spec.shape == "initial"
-        words = joint.coordinate_names if initial else joint.coordinates
-        derived = DERIVED[{"initial": "coordinate", "initial_rate": "rate"}.get(spec.shape, spec.dimension or "")]
-        places = [
-            place.at(
-                name if len(words) > 1 else "", derived.get(kind, kind),
-                Form.ROTATION if initial and joint.quaternion is not None and k >= joint.quaternion else None,
-            )
-            for k, (name, kind) in enumerate(words)
-        ]  # fmt: skip
-        new = tuple(self._value(x, each) for x, each in zip(value, places, strict=True))
-        return value if all(a is b for a, b in zip(new, value, strict=True)) else new
-
-    def _parts(self, value: Any, place: _Whereabouts, units: Mapping[str, str | None]) -> Any:
-        """A record with numbers, such as a friction."""
-        changed = {}
-        for field in dataclasses.fields(value):
-            old = getattr(value, field.name)
-            if old == field.default or (isinstance(value, Shape) and field.name == "sizes"):
-                continue
-            names = XYZ if field.name in ("at", "force", "moment") else None
-            new = self._value(old, place.at(field.name, units.get(field.name)), names)
-            if new is not old:
-                changed[field.name] = new
-        return dataclasses.replace(value, **changed) if changed else value
-
-    # -- values ------------------------------------------------------------------------------------
-    def _value(self, value: Any, place: _Whereabouts, names: tuple[str, ...] | None = None) -> Any:
-        if isinstance(value, UNCHANGED):
-            return value
-        if isinstance(value, (int, float, Fraction)):
-            form = place.form if isinstance(value, float) else Form.EXACT
-            _, component, field, doc, dimension, _, aside = place
-            new = self._visit(WrittenNumber(place.name, component, field, float(value), dimension, doc, form, aside))
-            return value if new is None else new
-        if isinstance(value, Frame):
-            return self._frame(value, place)
-        if isinstance(value, tuple):
-            return self._entries(value, place, names or tuple(map(str, range(len(value)))))
-        if dataclasses.is_dataclass(value) and not isinstance(value, type):
-            drawn = Form.DRAWN if isinstance(value, Visual) else None
-            return self._parts(value, place.at("", None, drawn), {})
-        return value
-
-    def _entries(self, value: tuple[Any, ...], place: _Whereabouts, names: tuple[str, ...]) -> Any:
-        """The entries of a tuple; one that was seen before stays what it is there."""
-        known = self._tuples.get(id(value))
-        if known is not None:
-            return known
-        new: Any = tuple(self._value(x, place.at(name), _inner(x)) for name, x in zip(names, value, strict=True))
-        if all(a is b for a, b in zip(new, value, strict=True)):
-            new = value
-        if any(type(x) is float and x for x in value):  # tuples of zeros are shared by all
-            self._tuples[id(value)] = new
-        return new
-
-    def _pairs(self, value: tuple[tuple[Any, Any], ...], place: _Whereabouts, names: Iterable[str]) -> Any:
-        """The second entries of pairs, of names or axes with values."""
-        new = tuple((head, self._value(x, place.at(name))) for name, (head, x) in zip(names, value, strict=True))
-        return value if all(a[1] is b[1] for a, b in zip(new, value, strict=True)) else new
-
-    def _frame(self, frame: Frame, place: _Whereabouts, *, own: bool = False) -> Frame:
-        """A frame; one with a name is that of its body."""
-        if not own and frame.name is not None:
-            return self._frames.get((frame.body, frame.name), frame)
-        if frame.is_plain and not own:
-            return frame
-        position = self._entries(frame.position, place.at("at", "length"), XYZ)
-        rotation = None if frame.rotation is None else self._rotation(frame.rotation, place)
-        base = None if frame.base is None else self._frame(frame.base, place.at("on"), own=True)
-        if position is frame.position and rotation is frame.rotation and base is frame.base:
-            return frame
-        return dataclasses.replace(frame, position=position, rotation=rotation, base=base)
-
-    def _rotation(self, rotation: tuple[str, Any], place: _Whereabouts) -> tuple[str, Any]:
-        form, data = rotation
-        turned = place.at(form, "angle", Form.TURN)
-        if form == "rpy":
-            new = self._entries(data, turned, RPY)
-        elif form == "turns":
-            new = self._pairs(data, turned, map(str, range(len(data))))
-        else:
-            names = WXYZ if form == "quaternion" else XYZ
-            new = self._entries(data, place.at(form, "dimensionless", Form.ROTATION), names)
-            if new is not data:  # brought to unit length, or refused
-                return read_rotation(self.system.reader(place.component), {form: new}, place.field) or rotation
-        return rotation if new is data else (form, new)
-
-
-def _form_of(spec: Spec) -> Form:
-    if spec.shape in ("axis", "axes", "direction"):
-        return Form.AXIS
-    if spec.shape == "numbers" and not spec.aside:
-        return Form.SCALED
-    return Form.PLAIN
-
-
-def _inner(value: Any) -> tuple[str, ...] | None:
-    """The names of the entries of an entry: the rows of a matrix of three are axes."""
-    return XYZ if isinstance(value, tuple) and len(value) == 3 and all(type(x) is float for x in value) else None
 
 
 ZERO_REASON = "zero, which leaves its terms out of the compiled code"
 RIGHT_ANGLE_ROUNDING = 1e-12
 
 
-@dataclass(frozen=True)
-class LiveNumber:
+class LiveNumber(NamedTuple):
     """A number of a model: its name, value in SI, unit, what it is.
 
     A ``structural`` one stays a literal, for the ``reason`` given: other values need a new compilation.
@@ -305,6 +59,13 @@ class LiveNumber:
     form: Form = Form.PLAIN
     aside: bool = False  # not in the equations: an initial value, a limit
     refused: str = ""  # why its kind takes a literal alone
+
+    def at(self, part: str, dimension: str | None = None, form: Form | None = None) -> LiveNumber:
+        """A part of it, on the way of a walk to the numbers."""
+        name = f"{self.name}.{part}" if part else self.name
+        return LiveNumber(
+            name, *self[1:4], dimension or self.dimension, self.doc, form or self.form, self.aside
+        )  # fmt: skip
 
     @property
     def unit(self) -> str:
@@ -349,6 +110,84 @@ class LiveNumber:
         return f"<{self.name} = {value}{f', structural: {self.reason}' if self.reason else ''}>"
 
 
+Visit = Callable[[LiveNumber], Value | None]
+
+
+class NumberWalk(ValueWalk):
+    """One walk: ``visit`` is told every number, and returns what is to stand in its place, or None."""
+
+    visits_numbers, keeps_sharing = True, True
+
+    def __init__(self, system: System, visit: Visit) -> None:
+        super().__init__()
+        self.system, self._visit = system, visit
+        self._frames: dict[tuple[str, str], Frame] = {}  # named frames of bodies
+
+    def apply(self, target: System) -> None:
+        """Put the other values into a copy of the system."""
+        target.gravity = self.gravity()
+        for component in self.components():
+            old = self.system.world if component.name == "world" else self.system.declared[component.name]
+            if component is not old:
+                owned = dataclasses.replace(component, system=target) if isinstance(component, Body) else component
+                target.replace(owned)
+
+    def gravity(self) -> Any:
+        """The acceleration of free fall."""
+        place = LiveNumber("system.gravity", "system", "gravity", 0.0, "acceleration", "acceleration of free fall")
+        return self.entries(self.system.gravity, place, XYZ)
+
+    def components(self) -> Iterator[Component]:
+        """All components that have numbers: bodies first, then joints, since others may use their frames."""
+        declared = self.system.declared.values()
+        bodies = [self.system.world, *self.system.bodies.values()]
+        joints = [component for component in declared if isinstance(component, Joint)]
+        for component in (*bodies, *joints, *(c for c in declared if not isinstance(c, Body | Joint))):
+            if not isinstance(component, Parameter | Input | TableRecord):
+                yield self.component(component)
+
+    def component(self, old: Component) -> Component:
+        """A component with other values; the very same if nothing differs."""
+        changed = self.changes(old)
+        new_component = dataclasses.replace(old, **changed) if changed else old
+        if isinstance(old, Body) and isinstance(new_component, Body):
+            self._frames |= {(old.name, frame.name or ""): frame for frame in new_component.frames}
+            if old.name != "world":
+                self._frames[old.name, "com"] = new_component.com
+        return new_component
+
+    def fields(self, old: Component) -> Iterable[tuple[str, str, Spec]]:
+        """Those that are given, and the law of a signal."""
+        given = old.given()
+        return [field for field in old.walked_fields() if field[0] in given or not old.specs()]
+
+    def place(self, owner: Component, name: str, spec: Spec) -> LiveNumber:
+        dimension = spec.dimension if spec.dimension in DIMENSIONS else None
+        form = Form.PLAIN if spec.aside else spec.kind.form
+        return LiveNumber(f"{owner.name}.{name}", owner.name, name, 0.0, dimension, spec.doc, form, spec.aside)
+
+    def number(self, value: Any, at: LiveNumber) -> Any:
+        form = at.form if isinstance(value, float) else Form.EXACT
+        new = self._visit(LiveNumber(*at[:3], float(value), *at[4:6], form, at.aside))
+        return value if new is None else new
+
+    def frame(self, frame: Frame, at: LiveNumber) -> Frame:
+        """A frame; one with a name is that of its body."""
+        if frame.name is not None:
+            return self._frames.get((frame.body, frame.name), frame)
+        return frame if frame.is_plain else self.inside_frame(frame, at)
+
+    def own_frame(self, frame: Frame, at: LiveNumber) -> Frame:
+        return self.inside_frame(frame, at._replace(name=f"{at.component}.{frame.name}"))
+
+    def rotation(self, rotation: tuple[str, Any], at: LiveNumber) -> tuple[str, Any]:
+        """A quaternion is brought to unit length; numbers that are no rotation are refused."""
+        new = super().rotation(rotation, at)
+        if new is rotation or new[0] in ("rpy", "turns"):
+            return new
+        return read_rotation(self.system.reader(at.component), dict([new]), at.field) or rotation
+
+
 @dataclass(frozen=True)
 class LiveNumbers:
     """The numbers of a system that were made live, by name, and the system as it was written."""
@@ -365,10 +204,12 @@ class LiveNumbers:
 def find_numbers(system: System) -> dict[str, LiveNumber]:
     """All numbers of a system by name, the structural ones among them; parameters and inputs are not."""
     numbers: dict[str, LiveNumber] = {}
-    walk = NumberWalk(system, lambda number: numbers.__setitem__(number.name, LiveNumber(*number)))
+    walk = NumberWalk(system, lambda number: numbers.__setitem__(number.name, number))
     walk.gravity()
+    seen = len(numbers)
     for component in walk.components():
-        own = [x for x in numbers.values() if x.component == component.name and not x.reason]
+        own = [x for x in islice(numbers.values(), seen, None) if not x.reason]
+        seen = len(numbers)
         if isinstance(component, Joint | Element) and own:
             numbers |= _refuse(system, component, own)
     return numbers
@@ -462,7 +303,7 @@ def _refuse(system: System, component: Component, numbers: list[LiveNumber]) -> 
     if problem({number.name for number in numbers}) is None:
         return {}
     alone = {number.name: problem({number.name}) for number in numbers}
-    return {number.name: replace(number, refused=text) for number in numbers if (text := alone[number.name])}
+    return {number.name: number._replace(refused=text) for number in numbers if (text := alone[number.name])}
 
 
 def _name(number: str) -> Expression:

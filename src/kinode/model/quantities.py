@@ -117,7 +117,7 @@ class QuantityName(NamedTuple):
 
 def find_quantity(system: System, text: str) -> QuantityName:
     """What a name means; an unknown one raises a LawError with the nearest that is known."""
-    known: dict[str, QuantityName] = system.derived.setdefault("quantities", {})
+    known: dict[str, QuantityName] = system.once("quantities", dict)
     found = known.get(text)
     if found is None:
         found = known[text] = _read_name(system, text)

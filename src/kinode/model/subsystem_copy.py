@@ -28,16 +28,19 @@ from kinode.algebra.scalars import Scalar
 from kinode.errors import DomainError, LawError, ModelError
 from kinode.expressions.function_table import RESERVED
 from kinode.expressions.syntax_tree import Expression
-from kinode.model.base.bodies import Body, LoneMoment
+from kinode.model.base.bodies import Body
 from kinode.model.base.element import Element
+from kinode.model.base.field_reader import FieldKind
 from kinode.model.base.fields import Component, short, unknown
 from kinode.model.base.frames import NAME, Frame
 from kinode.model.base.observers.moving_frames import Observer
 from kinode.model.base.parameters import Input, Parameter, Signal, TableRecord, find_dimension, read_bounds
+from kinode.model.base.value_walk import Place, ValueWalk
 from kinode.model.environment.atmosphere import STANDARD
 from kinode.model.network.declared_parts import DeclaredPart, make_kind
 from kinode.model.network.heat_ports import HeatedPart, with_heat_port
 from kinode.model.network.nodes import Node, find_node
+from kinode.model.network.part import PORT
 from kinode.model.quantities import XYZ, QuantityName, find_quantity, split_owner
 
 if TYPE_CHECKING:
@@ -125,15 +128,17 @@ def copy_into(
     target.take_over(twin)
 
 
-class _Copier:
-    """One copy in progress."""
+class _Copier(ValueWalk):
+    """One copy in progress: frames that share numbers in the subsystem share them in its copy, and with no other."""
+
+    keeps_sharing, makes_new_tuples = True, True
 
     def __init__(self, target: System, name: str, system: System, on: Frame) -> None:
-        self.target, self.name, self.system = target, name, system
+        super().__init__()
+        self.target, self.prefix, self.system = target, name, system
         self.on = on
         self.ground = dataclasses.replace(on, name=None)
         self.world_is_used = False
-        self.tuples: dict[int, tuple[Any, ...]] = {}  # of the subsystem, by identity: what they are in the target
         self.connected: dict[str, str] = {}  # node of the subsystem -> what it is in the target
         self.kinds: dict[type[Component], type[Component]] = {}  # declared kinds that had to take another name
 
@@ -149,32 +154,34 @@ class _Copier:
                 try:
                     new = self._copied(component)
                 except ModelError as error:
-                    raise error.located(component=f"{self.name}.{component.name}") from None
+                    raise error.located(component=f"{self.prefix}.{component.name}") from None
             self.target.add_component(new)
         self._place_world()
         if self.system.bodies and self.system.gravity != self.target.gravity:
-            self.target.notes.append(f"{self.name}: its own gravity is left out; the system's acts")
-        self.target.notes.extend(f"{self.name}: {note}" for note in self.system.notes)
+            self.target.notes.append(f"{self.prefix}: its own gravity is left out; the system's acts")
+        self.target.notes.extend(f"{self.prefix}: {note}" for note in self.system.notes)
 
     def _given(self, bind: Mapping[str, Any], parameters: Mapping[str, Any]) -> dict[str, Any]:
         for key in parameters:
             if key not in self.system.parameters:
                 message = unknown(f"{self.system.name} has no parameter", key, self.system.parameters)
-                raise ModelError(message, component=self.name, field="parameters")
+                raise ModelError(message, component=self.prefix, field="parameters")
         free = [*self.system.inputs, *self.system.parameters]
         for key in bind:
             if key not in free:
                 message = unknown(f"{self.system.name} has neither an input nor a parameter", key, free)
-                raise ModelError(message, component=self.name, field="bind")
+                raise ModelError(message, component=self.prefix, field="bind")
             if key in parameters:
-                raise ModelError(f"{key} is given twice: by bind and by parameters", component=self.name, field="bind")
+                raise ModelError(
+                    f"{key} is given twice: by bind and by parameters", component=self.prefix, field="bind"
+                )
         return {**bind, **parameters}
 
     def _connect(self, connect: Mapping[str, Any]) -> None:
         """Check what the nodes of the subsystem are connected to."""
 
         def fail(message: str) -> ModelError:
-            return ModelError(message, component=self.name, field="connect")
+            return ModelError(message, component=self.prefix, field="connect")
 
         nodes = self.system.nodes
         free = [name for name, node in nodes.items() if node.joint is None and not node.reference]
@@ -213,17 +220,17 @@ class _Copier:
         """Copy declared domains; one name has one meaning."""
         for kind, domain in self.system.domains.items():
             if self.target.all_domains.get(kind, domain) != domain:
-                raise ModelError(f"its domain {kind} has another meaning in {self.target.name}", component=self.name)
+                raise ModelError(f"its domain {kind} has another meaning in {self.target.name}", component=self.prefix)
             if kind not in self.target.all_domains:
                 if domain.reference in self.target.components:
                     message = f"{domain.reference}, the reference of its domain {kind}, is a component here"
-                    raise ModelError(message, component=self.name)
+                    raise ModelError(message, component=self.prefix)
                 self.target.domains[kind] = domain
 
     def _bring_kinds(self) -> None:
         """Copy declared kinds; one whose name has another meaning in the target gets the prefix."""
         for kind, cls in self.system.kinds.items():
-            name = kind if self.target.kinds.get(kind, cls) is cls else f"{self.name}.{kind}"
+            name = kind if self.target.kinds.get(kind, cls) is cls else f"{self.prefix}.{kind}"
             if name != kind and isinstance(cls, type) and issubclass(cls, DeclaredPart):
                 self.kinds[cls] = cls = make_kind(name, cls.declaration)
             self.target.kinds[name] = cls
@@ -232,11 +239,11 @@ class _Copier:
         """What a port is connected to in the target."""
         if name in self.system.references:
             return name
-        return self.connected.get(name, f"{self.name}.{name}")
+        return self.connected.get(name, f"{self.prefix}.{name}")
 
     def _bound(self, old: Component, raw: Any) -> Component:
         """An input or parameter with a law or value of the target system."""
-        name = f"{self.name}.{old.name}"
+        name = f"{self.prefix}.{old.name}"
         if isinstance(old, Input):
             return Signal(name, self.target.reader(name).law(raw, None, "law"))
         assert isinstance(old, Parameter)
@@ -246,91 +253,54 @@ class _Copier:
         return dataclasses.replace(old, name=name, value=value, dimension=dimension)
 
     def _copied(self, old: Component) -> Component:
-        name = f"{self.name}.{old.name}"
+        name = f"{self.prefix}.{old.name}"
         if isinstance(old, TableRecord):
             return TableRecord(name, dataclasses.replace(old.table, name=name))
         if isinstance(old, Parameter | Input):
-            value = self._value(old.value, self._law)
+            value = self.value(old.value, Place())
             dimension = old.dimension or find_dimension(None, value, self.target.parameters)
             return dataclasses.replace(old, name=name, value=value, dimension=dimension)
-        if isinstance(old, Signal):
-            return Signal(name, self._value(old.law, self._law))
         if isinstance(old, Observer):
             old = old.within(self.system)
-        changed: dict[str, Any] = {}
-        for field, spec in old.specs().values():
-            value = getattr(old, field.name)
-            if spec.shape == "joint":
-                changed[field.name] = f"{self.name}.{value}"
-            elif spec.shape == "port":
-                changed[field.name] = self._port(value)
-            else:
-                changed[field.name] = self._value(value, partial(self._law, local=old.local.get(field.name, ())))
+        changed = self.changes(old)
         if isinstance(old, Body):
             changed["system"] = self.target
-        if type(old) in self.kinds:
-            return self.kinds[type(old)](name, **changed)
+        cls = self.kinds.get(type(old))
         if isinstance(old, HeatedPart) and old.plain in self.kinds:
-            return with_heat_port(self.kinds[old.plain], old.heat_domain)(name, **changed)  # type: ignore[arg-type]
+            cls = with_heat_port(self.kinds[old.plain], old.heat_domain)  # type: ignore[arg-type]
+        if cls is not None:
+            return cls(name, **{field: getattr(old, field) for _, field, _ in old.walked_fields()} | changed)
         new = dataclasses.replace(old, name=name, **changed)
         return new.placed(self.ground) if isinstance(new, Element | Observer) else new
 
-    def _value(self, value: Any, law: Callable[[Expression], Any]) -> Any:
-        """A value of a field with its expressions and frames as they are in the target."""
-        if isinstance(value, Expression):
-            return law(value)
-        if isinstance(value, Frame):
-            return self._frame(value)
-        if isinstance(value, LoneMoment):
-            moment = value.moment
-            return value if type(moment) is float else LoneMoment.fill(value.entry, self._value(moment, law))
-        if isinstance(value, tuple):
-            if id(value) not in self.tuples:  # frames that share one in the subsystem share one in its copy
-                self.tuples[id(value)] = tuple(x if type(x) is float else self._value(x, law) for x in value)
-            return self.tuples[id(value)]
-        if dataclasses.is_dataclass(value) and not isinstance(value, type):
-            fields = {f.name: self._value(getattr(value, f.name), law) for f in dataclasses.fields(value)}
-            return dataclasses.replace(value, **fields)
-        return value
+    def name(self, name: str, at: Place, kind: FieldKind) -> str:
+        return self._port(name) if kind is PORT else f"{self.prefix}.{name}"
 
-    def _frame(self, frame: Frame) -> Frame:
+    def frame(self, frame: Frame, at: Place) -> Frame:
+        """A frame, or the base of one, on a body of the target."""
         if frame == Frame("world"):
             return self.on
-        copied = dataclasses.replace(
-            frame,
-            position=self._value(frame.position, self._law),
-            rotation=self._value(frame.rotation, self._law),
-            base=None if frame.base is None else self._frame_of_base(frame.base),
-        )
-        if frame.body != "world":
-            return self._renamed_body(copied)
-        copied = copied.on(self.ground)
-        return copied if frame.name is None else dataclasses.replace(copied, name=f"{self.name}.{frame.name}")
-
-    def _frame_of_base(self, base: Frame) -> Frame:
-        """The base of a frame with copied numbers; its body is renamed later, with the whole chain of bases."""
-        return dataclasses.replace(
-            base,
-            position=self._value(base.position, self._law),
-            rotation=self._value(base.rotation, self._law),
-            base=None if base.base is None else self._frame_of_base(base.base),
-        )
-
-    def _renamed_body(self, frame: Frame) -> Frame:
-        base = None if frame.base is None else self._renamed_body(frame.base)
-        return dataclasses.replace(frame, body=f"{self.name}.{frame.body}", base=base)
+        new = self.inside_frame(frame, at)
+        if new.base is not None:
+            new = dataclasses.replace(new, body=new.base.body)
+        elif new.body == "world":
+            new = new.on(self.ground)
+        else:
+            new = dataclasses.replace(new, body=f"{self.prefix}.{new.body}")
+        named = frame.body == "world" and frame.name is not None
+        return dataclasses.replace(new, name=f"{self.prefix}.{frame.name}") if named else new
 
     # -- names in laws -----------------------------------------------------------------------------
-    def _law(self, law: Expression, local: Collection[str] = ()) -> Any:
+    def law(self, law: Expression, at: Place) -> Any:
         """A law in the names of the target, and its vectors as seen from the subsystem's world."""
         if self.ground != Frame("world"):
             moving = self.ground.body != "world"
-            seen = {text: seen_from_world(self.system, text, moving) for text in law.names().difference(local)}
+            seen = {text: seen_from_world(self.system, text, moving) for text in law.names().difference(at.local)}
             new = law.substitute({text: new for text, new in seen.items() if new is not None})
             if not isinstance(new, Expression):
                 return new
             law = new
-        return law.rename(partial(self._rename, local=local))
+        return law.rename(partial(self._rename, local=at.local))
 
     def _rename(self, text: str, local: Collection[str] = ()) -> str:
         """The name of a quantity, or of a table, in the target; names that are a law's own stay."""
@@ -345,19 +315,19 @@ class _Copier:
         try:
             owner, rest = split_owner(self.system, head, head)
         except LawError:
-            return f"{self.name}.{head}"
+            return f"{self.prefix}.{head}"
         if owner == "system":
             return head
         if owner not in self.system and owner in self.system.nodes:
             return self._rename_potential(owner, rest)
         if owner != "world":
-            return f"{self.name}.{head}"
+            return f"{self.prefix}.{head}"
         for frame in self.system.world.frames:
             if rest == frame.name or rest.startswith(f"{frame.name}."):
-                return f"{self.ground.body}.{self.name}.{rest}"
+                return f"{self.ground.body}.{self.prefix}.{rest}"
         plain = self.ground.is_plain
         self.world_is_used = self.world_is_used or not plain
-        start = self.ground.body if plain else f"{self.ground.body}.{self.name}.world"
+        start = self.ground.body if plain else f"{self.ground.body}.{self.prefix}.world"
         return f"{start}.{rest}" if rest else start
 
     def _rename_potential(self, node: str, word: str) -> str:
@@ -370,8 +340,8 @@ class _Copier:
     def _place_world(self) -> None:
         """Add the named frames of the subsystem's world, and that world itself if a law names it."""
         owner = self.target[self.ground.body]
-        frames = [self._frame(frame) for frame in self.system.world.frames]
+        frames = [self.frame(frame, Place()) for frame in self.system.world.frames]
         if self.world_is_used:
-            frames.append(dataclasses.replace(self.ground, name=f"{self.name}.world"))
+            frames.append(dataclasses.replace(self.ground, name=f"{self.prefix}.world"))
         if frames:
             self.target.replace(dataclasses.replace(owner, frames=(*owner.frames, *frames)))

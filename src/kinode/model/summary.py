@@ -15,7 +15,7 @@ from kinode.model.base.field_reader import Nested
 from kinode.model.base.fields import Component, Spec
 from kinode.model.base.frames import Frame
 from kinode.model.constraints.gear_coupling import CoordinateCoupling
-from kinode.model.joints.joint import DERIVED, Joint
+from kinode.model.joints.joint import DERIVED, INITIAL, Joint
 from kinode.model.network.part import Part
 from kinode.sheets.tables import word_table
 
@@ -155,7 +155,7 @@ def _joint(joint: Joint) -> tuple[str, str]:
         value = given.get(name)
         if value is None:
             continue
-        text = f"{name} {_value(value)}{_unit(name, specs[name][1], units)}"
+        text = f"{name} {_value(value)}{_unit(specs[name][1], units)}"
         parts.append(f"starts with {text}" if name in _STARTS else text)
     records = {name: getattr(joint, name) for name in ("limits", "friction", "stop", "backlash", "compliance")}
     parts += [_nested(name, record, joint) for name, record in records.items() if record is not None]
@@ -163,15 +163,12 @@ def _joint(joint: Joint) -> tuple[str, str]:
     return joint.name, ", ".join(parts)
 
 
-def _unit(name: str, spec: Spec, kinds: Sequence[str]) -> str:
+def _unit(spec: Spec, kinds: Sequence[str]) -> str:
     dimension = spec.dimension
-    if name in ("q", "guess", "u", *DERIVED) or spec.shape in ("per_coordinate", "laws_per_coordinate"):
-        if len(set(kinds)) != 1:
+    if dimension in DERIVED:
+        if len(set(kinds)) != 1 or (spec.kind is INITIAL and len(kinds) > 1):
             return ""
-        table = DERIVED[{"q": "coordinate", "guess": "coordinate", "u": "rate"}.get(name) or dimension or ""]
-        dimension = table[kinds[0]]
-        if name in ("q", "guess") and spec.shape == "initial" and len(kinds) > 1:
-            return ""
+        dimension = DERIVED[dimension][kinds[0]]
     return f" {DIMENSIONS[dimension].unit}" if dimension is not None and dimension in DIMENSIONS else ""
 
 

@@ -14,10 +14,9 @@ from typing import TYPE_CHECKING, Any
 from kinode.errors import ModelError, UnitError, counted, find_close, suggest
 from kinode.expressions.syntax_tree import Expression
 from kinode.hooks import hook
-from kinode.model import frame_lookup
 from kinode.model.base.bodies import Body
 from kinode.model.base.element import ELEMENTS, Element
-from kinode.model.base.field_reader import Reader
+from kinode.model.base.field_reader import FRAME, TAKER, Reader
 from kinode.model.base.fields import Component, Value, Vector, short, unknown
 from kinode.model.base.frames import Frame
 from kinode.model.base.observers.moving_frames import FRAMES, Observer
@@ -34,24 +33,23 @@ from kinode.model.base.parameters import (
     is_plain,
     read_bounds,
 )
-from kinode.model.component_store import Declarations
+from kinode.model.component_store import ComponentStore, find_frame, joint_frame, place
 from kinode.model.constraints.constraint import CONSTRAINTS, Constraint
 from kinode.model.drive_unit import add_drive
 from kinode.model.joints.joint import JOINTS, Joint
 from kinode.model.network.heat_ports import variant_of
-from kinode.model.network.nodes import Node, find_nodes, find_parts
+from kinode.model.network.nodes import Node, find_nodes
+from kinode.model.network.part import Part
 from kinode.model.shortcuts import Shortcuts
 
 if TYPE_CHECKING:
     from kinode.expressions.units import Dimension
     from kinode.model.live_numbers import LiveNumbers
-    from kinode.model.network.part import Part
 
 __all__ = ["System", "joint_frame"]
-joint_frame = frame_lookup.joint_frame
 
 
-class System(Declarations, Shortcuts):
+class System(ComponentStore, Shortcuts):
     """The description of a mechanism: bodies, joints, elements, parameters, laws."""
 
     notes: list[str]
@@ -87,14 +85,13 @@ class System(Declarations, Shortcuts):
     @property
     def parts(self) -> dict[str, Part]:
         """The elements that have ports: parts of a network."""
-        return find_parts(self)
+        elements = self.elements.items()
+        return self.once("parts", lambda: {name: part for name, part in elements if isinstance(part, Part)})
 
     @property
     def nodes(self) -> dict[str, Node]:
         """Where the ports of parts meet, by name."""
-        if self._nodes is None:
-            self._nodes = find_nodes(self)
-        return self._nodes
+        return self.once("nodes", lambda: find_nodes(self))
 
     def __eq__(self, other: object) -> bool:
         if not isinstance(other, System):
@@ -230,11 +227,10 @@ class System(Declarations, Shortcuts):
         fields = {key: value for key, value in given.items() if key != "kind"}
         cls, fields = variant_of(self, name, kinds[kind], fields)
         component = cls(name, **self.reader(name).read_component(cls, fields))
-        for field, spec in component.specs().values() if self.frames else ():
-            value = getattr(component, field.name)
-            if (spec.shape == "frame" or field.name == "reaction_on") and getattr(value, "body", None) in self.frames:
-                message = f"{value.body} is a frame to look from, no body: nothing is joined to it or acts on it"
-                raise ModelError(message, component=name, field=field.name)
+        for field, frame in component.values_of(FRAME, TAKER).items() if self.frames else ():
+            if frame.body in self.frames:
+                message = f"{frame.body} is a frame to look from, no body: nothing is joined to it or acts on it"
+                raise ModelError(message, component=name, field=field)
         return component
 
     def joint(self, name: str, kind: str, a: Any, b: Any, **fields: Any) -> Joint:
@@ -264,11 +260,11 @@ class System(Declarations, Shortcuts):
     # -- frames and changes ------------------------------------------------------------------------
     def place(self, body: str, given: Mapping[str, Any], name: str | None) -> Frame:
         """A frame on a body; a named one is stored with the body."""
-        return frame_lookup.place(self, body, given, name)
+        return place(self, body, given, name)
 
     def find_frame(self, raw: Any) -> Frame:
         """The frame meant by a frame, a body, a name such as upper.tip or elbow.child, or {body, at, rpy}."""
-        return frame_lookup.find_frame(self, raw)
+        return find_frame(self, raw)
 
     def change(self, name: str, **fields: Any) -> Any:
         """Replace fields of a component, by None with their defaults; a parameter takes ``value``, a signal ``law``."""
@@ -299,12 +295,11 @@ class System(Declarations, Shortcuts):
 
     def take_over(self, other: System) -> None:
         """Replace the whole content by that of another system, whose bodies then belong to this one."""
-        self._sections, self._prefixes, self.declared, self.kinds = {}, set(), {}, dict(other.kinds)
-        self.domains, self.motion_sources = dict(other.domains), {}
+        self._empty()
+        self.kinds, self.domains = dict(other.kinds), dict(other.domains)
         self._world = replace(other._world, system=self)
         self.name, self._gravity, self.notes = other.name, other._gravity, other.notes
-        self._run_defaults, self._values, self._nodes = other._run_defaults, None, None
-        self._applied, self.derived = None, {}
+        self._run_defaults = other._run_defaults
         self.put_all(
             component.owned_by(self) if isinstance(component, Body) else component
             for component in other.declared.values()
@@ -342,18 +337,19 @@ class System(Declarations, Shortcuts):
 
     def parameter_values(self, changed: Mapping[str, Any] | None = None) -> dict[str, float]:
         """All parameters as plain numbers; ``changed`` replaces the values of some."""
-        if not changed and self._values is not None:
-            return self._values
+        if not changed:
+            return self.once("values", lambda: self._evaluate({}))
+        return self._evaluate(changed)
+
+    def _evaluate(self, changed: Mapping[str, Any]) -> dict[str, float]:
         values: dict[str, float] = {}
-        new = self.read_parameters(changed or {})
+        new = self.read_parameters(changed)
         for name, parameter in self.parameters.items():
             value = new.get(name, parameter.value)
             try:
                 values[name] = value if isinstance(value, float) else evaluate_constant(value, values.__getitem__)
             except ModelError as error:
                 raise error.located(component=name, field="value") from None
-        if not changed:
-            self._values = values
         return values
 
     def read_parameters(self, changed: Mapping[str, Any]) -> dict[str, Value]:

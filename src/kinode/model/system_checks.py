@@ -3,18 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
-from copy import copy
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from kinode.errors import LawError, ModelError
 from kinode.expressions.syntax_tree import Expression
 from kinode.model.base.bodies import Body
 from kinode.model.base.element import Element
-from kinode.model.base.field_reader import Nested
-from kinode.model.base.fields import Component, find_expressions, unknown
+from kinode.model.base.field_reader import NUMBER, Nested
+from kinode.model.base.fields import Component, unknown
 from kinode.model.base.frames import Resolve
 from kinode.model.base.observers.moving_frames import Observer
 from kinode.model.base.parameters import Signal
+from kinode.model.base.value_walk import Place, ValueWalk, find_expressions
 from kinode.model.constraints.constraint import Constraint
 from kinode.model.joints.joint import Joint
 from kinode.model.network.joint_sources import locate_source
@@ -90,9 +91,21 @@ def check_joint(joint: Joint, system: System, resolve: Resolve, names: Collectio
     """The same of one joint."""
     if not _depends(system, joint, names):
         return
+    evaluated = _Evaluated(resolve)
     for field, value in joint.given().items():
-        if isinstance(value, Nested):
-            value.check_at(system.reader(joint.name), field, resolve)
+        if isinstance(value, Nested) and (record := evaluated.value(value, Place())) is not value:
+            record.check(system.reader(joint.name), field)
+
+
+class _Evaluated(ValueWalk):
+    """Arithmetic with parameters as its numbers at values of these."""
+
+    def __init__(self, resolve: Resolve) -> None:
+        super().__init__()
+        self._resolve = resolve
+
+    def law(self, law: Expression, at: Place) -> Any:
+        return self._resolve(law)
 
 
 def check_elements(system: System, resolve: Resolve, names: Collection[str] | None = None) -> None:
@@ -105,16 +118,12 @@ def check_element(element: Element, system: System, resolve: Resolve, names: Col
     """The same of one element; parts of networks have checks of their own."""
     if isinstance(element, Part) or not _depends(system, element, names):
         return
-    numbers = {}
-    for field, spec in element.specs().values():
-        value = getattr(element, field.name) if spec.shape == "number" else None
-        if isinstance(value, Expression) and value.names() <= set(system.parameters):
-            numbers[field.name] = resolve(value)
+    numbers = {
+        field: float(resolve(value)) for field, value in element.values_of(NUMBER).items()
+        if isinstance(value, Expression) and value.names() <= set(system.parameters)
+    }  # fmt: skip
     if numbers:
-        evaluated = copy(element)
-        for name, number in numbers.items():
-            object.__setattr__(evaluated, name, float(number))
-        evaluated.check()
+        replace(element, **numbers).check()
 
 
 def check_parameters(
@@ -134,22 +143,12 @@ def check_parameters(
 
 def _find_open(system: System, section: str, components: Mapping[str, C]) -> list[C]:
     """The components of a section that have expressions: the others are possible whatever the parameters are."""
-    known: dict[str, list[C]] = system.derived.setdefault("components with expressions", {})
-    found = known.get(section)
-    if found is None:
-        found = known[section] = [component for component in components.values() if component.expressions()]
-    return found
+    return system.once(f"open {section}", lambda: [x for x in components.values() if x.expressions()])
 
 
 def _depends(system: System, component: Component, names: Collection[str] | None) -> bool:
     """Whether a component has expressions of some names, or any."""
-    if not component.expressions():
-        return False
-    known = system.derived.setdefault("names in components", {})
-    used = known.get(component.name)
-    if used is None:
-        found = (expression.names() for _, expression in component.expressions())
-        used = known[component.name] = frozenset().union(*found)
+    used = component.used_names
     return bool(used) if names is None else not used.isdisjoint(names)
 
 
@@ -223,7 +222,7 @@ def find_law_errors(system: System) -> Iterator[ModelError]:
     for component in system.components.values():
         for field in component.timely:
             value = getattr(component, field)
-            for expression in find_expressions(value) if value is not None else ():
+            for expression in find_expressions(value):
                 try:
                     _check_timely(system, component.name, field, expression)
                 except ModelError as error:
@@ -261,12 +260,10 @@ def _node_of(system: System, quantity: QuantityName) -> str:
 
 def laws_of(component: Component) -> Iterable[tuple[str, Expression]]:
     """The laws of a component, with the names of their fields."""
-    if isinstance(component, Signal):
-        return [("law", component.law)] if isinstance(component.law, Expression) else []
     return component.expressions() if isinstance(component, WITH_LAWS) else []
 
 
-WITH_LAWS = (Joint, Element, Observer, Constraint)
+WITH_LAWS = (Joint, Element, Observer, Constraint, Signal)
 
 
 def find_asking(system: System) -> list[Element]:

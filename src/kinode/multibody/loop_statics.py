@@ -26,6 +26,7 @@ from kinode.algebra.sparse_ldl import Saddle, sparse
 from kinode.algebra.spatial import ZERO3, dot
 from kinode.errors import SupportError
 from kinode.model.base.element import Load
+from kinode.model.base.field_reader import FRAME
 from kinode.model.base.frames import Frame
 from kinode.model.constraints.constraint import Constraint
 from kinode.model.constraints.gear_coupling import CoordinateCoupling
@@ -71,10 +72,7 @@ def _joints_between(topology: Topology, constraint: Constraint) -> set[str]:
     if isinstance(constraint, CoordinateCoupling):
         loop_of = {cut.joint.name: cut.loop for cut in topology.cuts}
         return {name for joint in constraint.joints().values() for name in (joint, *loop_of.get(joint, ()))}
-    fields = constraint.specs().values()
-    return topology.joints_between(
-        {getattr(constraint, field.name).body for field, spec in fields if spec.shape == "frame"}
-    )
+    return topology.joints_between({frame.body for frame in constraint.values_of(FRAME).values()})
 
 
 def _leader(topology: Topology, name: str) -> str:

@@ -22,7 +22,6 @@ from kinode.dynamics.compiled_system import Dynamics
 from kinode.dynamics.reactions.lost_values import lost_frame
 from kinode.errors import Error, LawError
 from kinode.expressions.syntax_tree import Expression, walk
-from kinode.model.network.nodes import find_parts
 from kinode.model.quantities import unit_of
 from kinode.model.system_checks import find_asking, laws_of
 from kinode.multibody.coupled_friction import find_jammed
@@ -416,7 +415,7 @@ def _find_zero(dynamics: Dynamics, snapshot: Snapshot) -> str | None:
 
     With the number 0 the component would have one state less.
     """
-    for part in find_parts(dynamics.system).values():
+    for part in dynamics.system.parts.values():
         for field in part.structural:
             value = getattr(part, part.specs()[field][0].name)
             if isinstance(value, Expression) and float(snapshot.resolve(value)) == 0.0:

@@ -26,7 +26,7 @@ from kinode.expressions.equation_parser import find_rate, rate_name, split_rate,
 from kinode.expressions.syntax_tree import Expression, symbol
 from kinode.model.base.fields import Component
 from kinode.model.network.domain import domain_of_coordinate
-from kinode.model.network.nodes import Node, find_nodes, find_parts
+from kinode.model.network.nodes import Node, find_nodes
 from kinode.model.network.part import Part
 from kinode.model.quantities import find_quantity, link_quantity, split_owner
 from kinode.model.system import System
@@ -48,7 +48,7 @@ class NetworkEquations:
 
     def __init__(self, system: System) -> None:
         self.system, self.domains = system, system.all_domains
-        self.parts: dict[str, Part] = find_parts(system)
+        self.parts: dict[str, Part] = system.parts
         self.nodes: dict[str, Node] = find_nodes(system)
         self.node_of = {port: node for node in self.nodes.values() for port in node.ports}
         self.variables: dict[str, Variable] = {}

@@ -14,7 +14,7 @@ from typing import NamedTuple
 import numpy as np
 
 from kinode.errors import ModelError
-from kinode.model.base.fields import is_plain_tuple
+from kinode.model.base.value_walk import is_plain_tuple
 from kinode.model.joints.joint import Joint
 from kinode.model.system import System
 

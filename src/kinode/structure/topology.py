@@ -16,7 +16,6 @@ import numpy as np
 from kinode.algebra.scalars import Array
 from kinode.errors import ModelError
 from kinode.model.base.events import EventTable, find_events
-from kinode.model.base.fields import find_expressions
 from kinode.model.base.frames import Resolve
 from kinode.model.constraints.constraint import Constraint, Relation
 from kinode.model.joints.fixed import Fixed
@@ -302,7 +301,8 @@ def _is_parameterized(system: System) -> bool:
     if not system.parameters:
         return False
     components = (*system.bodies.values(), *system.joints.values())
-    return any(True for component in components for value in component.constants() for _ in find_expressions(value))
+    specs = (component.specs()[field][1] for component in components for field, _ in component.expressions())
+    return any(not spec.aside and not spec.kind.acts for spec in specs)
 
 
 def _find_network(system: System) -> Network | None:

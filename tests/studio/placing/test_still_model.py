@@ -35,6 +35,17 @@ joints:
 """
 
 
+def test_a_motion_is_read_through_several_signals():
+    system = kn.System("read")
+    arm = system.body("arm", mass=1.0, com=(0.1, 0.0, 0.0), inertia=(0.1, 0.1, 0.1))
+    system.signal("inner", "0.3 + t")
+    system.signal("outer", "2*inner")
+    system.revolute("elbow", system.world, arm, motion="outer")
+    still = StillModel(system)
+    assert not still.words
+    assert list(still.system.signals) == ["inner", "outer"]
+
+
 @pytest.mark.parametrize("name", ["double_pendulum", "slider_crank", "four_bar", "leg", "ship_gimbal"])
 def test_bodies_are_where_the_run_begins(name):
     system = kn.load(EXAMPLES / f"{name}.yaml")

@@ -114,7 +114,7 @@ def _initial_states_of(arguments: Arguments, name: str, resolve: Callable[[Any],
         if network is not None and name in network.states_of:
             constant = all(isinstance(value, float) for value in network.initial_values(name))
         else:
-            constant = not any(True for _ in arguments.system[name].expressions())
+            constant = not arguments.system[name].expressions()
         known[name] = topology.initial_states(name, arguments.system.nominal) if constant else None
     values = known[name]
     return topology.initial_states(name, resolve) if values is None else values

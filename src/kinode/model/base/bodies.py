@@ -15,10 +15,11 @@ import numpy as np
 
 from kinode.algebra.scalars import Array, Scalar, tidy
 from kinode.algebra.spatial import IDENTITY3, RigidInertia
-from kinode.model.base.field_reader import Reader
+from kinode.model.base.field_reader import FieldKind, Reader, array_of, object_of, one_of, plainly, ref
 from kinode.model.base.fields import Component, Spec, Value, Vector, declare, record, special, unknown, vector
-from kinode.model.base.frames import ZERO, Frame, Resolve, check_frame_name, read_frame
+from kinode.model.base.frames import ZERO, Frame, Resolve, check_frame_name, named, read_frame
 from kinode.model.base.kinds import add_shortcut
+from kinode.model.base.value_walk import Form, ValueWalk
 
 if TYPE_CHECKING:
     from kinode.model.base.shapes import Inertia, Shape
@@ -70,6 +71,13 @@ class Visual:
         if self.role != "visual":
             fields["role"] = self.role
         return fields
+
+    def walked(self, walk: ValueWalk, at: Any) -> Visual:
+        """The visual after a walk over values: its numbers are drawn alone."""
+        visual: Visual = walk.parts(
+            self, at.at("", None, Form.DRAWN), dict.fromkeys(("sizes", "at", "rpy", "quaternion"))
+        )
+        return visual
 
 
 def read_visual(reader: Reader, raw: Any, field: str) -> Visual:
@@ -203,6 +211,65 @@ def inertia_matrix(entries: Any) -> Array:
     return np.array([[xx, xy, xz], [xy, yy, yz], [xz, yz, zz]], dtype=object)
 
 
+class InertiaKind(FieldKind):
+    """The entries of an inertia, or the one moment that was given."""
+
+    def write(self, name: str, value: Any, writer: Any) -> Mapping[str, Any]:
+        if isinstance(value, LoneMoment):
+            return {name: {value.entry: writer.plain(value.moment)}}
+        return {name: writer.plain(value[:3] if value[3:] == ZERO else value)}
+
+    def walk(self, value: Any, walk: ValueWalk, at: Any, owner: Component) -> Any:
+        if not isinstance(value, LoneMoment):
+            return walk.value(value, at.at("", "inertia"), ENTRIES)
+        moment = walk.value(value.moment, at.at(value.entry, "inertia"))
+        return value if moment is value.moment else LoneMoment.fill(value.entry, moment)
+
+
+class FramesKind(FieldKind):
+    """The named frames of a body."""
+
+    def write(self, name: str, value: Any, writer: Any) -> Mapping[str, Any]:
+        return {name: {str(frame.name): writer.pose(frame) for frame in value}}
+
+    def walk(self, value: Any, walk: ValueWalk, at: Any, owner: Component) -> Any:
+        new = tuple(walk.own_frame(frame, at) for frame in value)
+        return value if all(a is b for a, b in zip(new, value, strict=True)) else new
+
+
+def _read_frames(reader: Reader, raw: Any, name: str) -> tuple[Frame, ...]:
+    if isinstance(raw, tuple) and all(isinstance(item, Frame) for item in raw):
+        return raw
+    if not isinstance(raw, Mapping):
+        raise reader.fail(name, "is a mapping of names to frames")
+    frames: dict[str, Frame] = {}
+    for key, item in raw.items():
+        check_frame_name(reader, key, frames)
+        frames[key] = read_frame(reader, reader.component, item, f"{name}.{key}", key)
+    return tuple(frames.values())
+
+
+def _read_visuals(reader: Reader, raw: Any, name: str) -> tuple[Visual, ...]:
+    if not isinstance(raw, (list, tuple)):
+        raise reader.fail(name, "is a list of meshes and solids")
+    return tuple(read_visual(reader, item, name) for item in raw)
+
+
+def _read_shape(reader: Reader, raw: Any, name: str) -> Shape:
+    from kinode.model.base.shapes import read_shape
+
+    return read_shape(reader, raw, name)
+
+
+_THREE = array_of(ref("number"), 3, 3)
+_MAPPING = {**object_of(ENTRIES, {name: ref("number") for name in ENTRIES}), "minProperties": 1}
+_INERTIA = one_of(_THREE, array_of(ref("number"), 6, 6), array_of(_THREE, 3, 3), _MAPPING)
+InertiaKind("inertia", "InertiaLike", "numbers or mapping", _INERTIA, plainly(read_inertia))
+FramesKind("frames", "PlacesLike", "mapping of places", named(ref("place"), ""), plainly(_read_frames))
+FieldKind("shape", "ShapeLike", "shape or mapping", ref("shape"), plainly(_read_shape))
+FieldKind("meshes", "VisualsLike", "list", {"type": "array", "items": ref("look")}, plainly(_read_visuals))
+
+
 @record
 class Body(Component):
     """A rigid body; mass, center of mass and inertia, or a shape that gives them."""
@@ -224,40 +291,6 @@ class Body(Component):
     meshes: tuple[Visual, ...] = special("meshes", "meshes and solids for drawing; never needed", (), aside=True)
     physical: bool = special("flag", "whether an inertia that no body can have is refused", True)
     system: System | None = field(default=None, compare=False, repr=False, kw_only=True)
-
-    @classmethod
-    def read_inertia(cls, reader: Reader, raw: Any, name: str, spec: Spec) -> Inertia:
-        return read_inertia(reader, raw, name)
-
-    @classmethod
-    def read_shape(cls, reader: Reader, raw: Any, name: str, spec: Spec) -> Shape:
-        from kinode.model.base.shapes import read_shape
-
-        return read_shape(reader, raw, name)
-
-    @classmethod
-    def read_frames(cls, reader: Reader, raw: Any, name: str, spec: Spec) -> tuple[Frame, ...]:
-        if isinstance(raw, tuple) and all(isinstance(item, Frame) for item in raw):
-            return raw
-        if not isinstance(raw, Mapping):
-            raise reader.fail(name, "is a mapping of names to frames")
-        frames: dict[str, Frame] = {}
-        for key, item in raw.items():
-            check_frame_name(reader, key, frames)
-            frames[key] = read_frame(reader, reader.component, item, f"{name}.{key}", key)
-        return tuple(frames.values())
-
-    @classmethod
-    def read_meshes(cls, reader: Reader, raw: Any, name: str, spec: Spec) -> tuple[Visual, ...]:
-        if not isinstance(raw, (list, tuple)):
-            raise reader.fail(name, "is a list of meshes and solids")
-        return tuple(read_visual(reader, item, name) for item in raw)
-
-    @classmethod
-    def read_flag(cls, reader: Reader, raw: Any, name: str, spec: Spec) -> bool:
-        if not isinstance(raw, bool):
-            raise reader.fail(name, f"is true or false, not {raw!r}")
-        return raw
 
     def at(
         self, x: Any = 0.0, y: Any = 0.0, z: Any = 0.0, *, rpy: Any = None, quaternion: Any = None,

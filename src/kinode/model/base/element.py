@@ -17,8 +17,7 @@ import numpy as np
 from kinode.algebra.named_data import NamedData
 from kinode.algebra.scalars import Array, Scalar
 from kinode.errors import ModelError
-from kinode.model.base.field_reader import Reader
-from kinode.model.base.fields import Component, Spec, Value, plain_number, record
+from kinode.model.base.fields import Component, Value, plain_number, record
 from kinode.model.base.frames import LETTERS, UNIT_LENGTH_ROUNDING, Frame, axis_vector
 from kinode.model.base.kinds import Registry
 
@@ -67,12 +66,6 @@ class Element(Component):
     def immediate(self) -> frozenset[str]:
         """The quantities that depend directly on its laws: a law that uses them may depend on itself."""
         return self.lawful
-
-    @classmethod
-    def read_axes(cls, reader: Reader, raw: Any, field: str, spec: Spec) -> Frame:
-        """A body or frame in whose axes something is expressed."""
-        frame: Frame = reader.frame(raw, field)
-        return frame
 
     @property
     def conservative(self) -> bool:

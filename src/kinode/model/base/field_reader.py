@@ -1,7 +1,11 @@
-"""Reading the fields of a component, and of records within them, from what a user or a file gives.
+"""Fields of components: the reader of what a user or a file gives, records within fields, and the kinds of fields.
 
 A number may be a plain one, text with a unit, or arithmetic with parameters; a law may be a function too.  Every error
 names the component and the field.
+
+A field is declared with the word of its kind, ``special("axis", ...)``.  By that a kind is known everywhere: in Python,
+in files and their schema, in signatures, in the studio, to renaming and live numbers.  Those of frames, bodies, joints
+and ports stand with these.  A word of a plug-in is read by the class's method ``read_<word>``.
 """
 
 from __future__ import annotations
@@ -30,12 +34,12 @@ from kinode.model.base.fields import (
     Spec,
     Value,
     Vector,
-    find_expressions,
     missing_fields,
     short,
     unknown,
     unknown_fields,
 )
+from kinode.model.base.value_walk import XYZ, Form, ValueWalk
 
 
 class Reader:
@@ -67,7 +71,7 @@ class Reader:
         for name, value in raw.items():
             field, spec = specs[name]
             if value is not None or field.default is not None:
-                fields[field.name] = self.read(cls, name, spec, value)
+                fields[field.name] = spec.kind.read(self, value, name, spec, cls)
         return fields
 
     def check_given(self, cls: type[Component], given: Mapping[str, Any]) -> None:
@@ -82,29 +86,6 @@ class Reader:
             raise self.fail(missing[0], "is needed and was not given")
         if missing:
             raise self.fail(None, missing_fields(missing))
-
-    def read(self, cls: type[Component], name: str, spec: Spec, raw: Any) -> Any:
-        """One field."""
-        if spec.shape == "number":
-            return self.number(raw, spec.dimension, name)
-        if spec.shape == "law":
-            return self.law(raw, spec.dimension, name)
-        if spec.shape == "vector":
-            return self.vector(raw, spec.dimension, name)
-        if spec.shape == "laws":
-            return self.sequence(raw, 3, name, lambda item: self.law(item, spec.dimension, name))
-        if spec.shape == "frame":
-            return self.frame(raw, name)
-        if spec.shape == "choice":
-            if not isinstance(raw, str) or raw not in spec.choices + spec.former:
-                raise self.fail(name, f"{short(raw)} is not one of {', '.join(spec.choices)}")
-            return raw
-        if spec.shape in ("text", "joint"):
-            return self.text(raw, name)
-        if spec.record is not None:
-            return spec.record.read(self, raw, name, cls)
-        reader = getattr(cls, f"read_{spec.shape}")
-        return reader(self, raw, name, spec)
 
     def text(self, raw: Any, field: str) -> str:
         """A word or a sentence; a component stands for its name."""
@@ -213,6 +194,15 @@ class Reader:
             field=field,
         )
 
+    def laws(self, raw: Any, dimension: str | None, field: str) -> tuple[Value, ...]:
+        """Three laws."""
+        return self.sequence(raw, 3, field, lambda item: self.law(item, dimension, field))
+
+    def flag(self, raw: Any, field: str) -> bool:
+        if not isinstance(raw, bool):
+            raise self.fail(field, f"is true or false, not {short(raw)}")
+        return raw
+
     def sequence(self, raw: Any, count: int, field: str, read: Callable[[Any], Any]) -> tuple[Any, ...]:
         """A tuple of ``count`` items."""
         if isinstance(raw, np.ndarray):
@@ -261,6 +251,18 @@ class Nested:
         """The fields that differ from their defaults, by name."""
         values = ((field, getattr(self, field.name)) for field in dataclasses.fields(self) if field.compare)
         return {field.name: value for field, value in values if value != field.default}
+
+    @classmethod
+    def schema(cls, owner: type[Component], numbers: dict[str, Any]) -> dict[str, Any]:
+        """The JSON schema of what a kind of component takes, of which ``numbers`` is the one of its numbers by name."""
+        if not cls.word:
+            return {"oneOf": [{"type": "null"}, numbers]}
+        return {
+            "type": "object",
+            "properties": {cls.word: numbers},
+            "additionalProperties": False,
+            "required": [cls.word],
+        }
 
     # -- reading -----------------------------------------------------------------------------------
     @classmethod
@@ -313,12 +315,216 @@ class Nested:
     def check_together(self, reader: Reader, field: str) -> None:
         """Refuse numbers that contradict each other."""
 
-    def check_at(self, reader: Reader, field: str, resolve: Callable[[Any], Any]) -> None:
-        """The same where numbers are arithmetic with parameters, at the values that ``resolve`` gives these."""
-        given = self.given()
-        if any(True for _ in find_expressions(given)):
-            known = {
-                name: tuple(map(resolve, value)) if isinstance(value, tuple) else resolve(value)
-                for name, value in given.items()
-            }
-            dataclasses.replace(self, **known).check(reader, field)
+
+# -- schema ----------------------------------------------------------------------------------------
+Schema = dict[str, Any]
+
+
+def ref(name: str, description: str | None = None) -> Schema:
+    reference: Schema = {"$ref": f"#/$defs/{name}"}
+    return reference if description is None else {**reference, "description": description}
+
+
+def object_of(names: tuple[str, ...], special: Mapping[str, Schema], required: list[str] | None = None) -> Schema:
+    properties = {name: special.get(name, {}) for name in names}
+    result: Schema = {"type": "object", "properties": properties, "additionalProperties": False}
+    return {**result, "required": required} if required else result
+
+
+def array_of(entry: Schema, least: int, most: int | None = None) -> Schema:
+    result: Schema = {"type": "array", "items": entry, "minItems": least}
+    return result if most is None else {**result, "maxItems": most}
+
+
+def one_of(*entries: Schema) -> Schema:
+    return {"oneOf": list(entries)}
+
+
+def whole_from(least: int) -> Schema:
+    return {"type": "integer", "minimum": least}
+
+
+def mapping_of(entry: Schema) -> Schema:
+    return {"type": "object", "additionalProperties": entry}
+
+
+TEXT: Schema = {"type": "string"}
+TIME: Schema = {"type": ["number", "string"]}
+PAIR: Schema = {"type": "array", "minItems": 2, "maxItems": 2}
+
+# -- kinds -----------------------------------------------------------------------------------------
+IN_FRAMES, IN_JOINTS, IN_PORTS, IN_LAWS = "frame", "joint", "port", "law"  # what the names in a value are
+Take = Callable[[Reader, Any, str, Spec], Any]
+KINDS: dict[str, FieldKind] = {}
+
+
+@dataclasses.dataclass(eq=False)
+class FieldKind:
+    """A kind of fields, known by its word; without a reader, a class with such a field has one, ``read_<word>``."""
+
+    word: str
+    type_name: str = "Any"
+    words: str = ""  # what it takes, for people
+    entry: Schema = dataclasses.field(default_factory=dict)  # of the JSON schema
+    take: Take | None = None  # reads it where the class has no method for it
+    step: Callable[[ValueWalk, Any, Any], Any] | None = None  # a walk of its own over a value
+    names: str | None = IN_LAWS  # what names in its text refer to; None where texts are no names
+    first: str = ""  # what a person could begin with, where no dimension tells
+    acts: bool = False  # along coordinates or over time; all others define geometry and inertia
+    connects: bool = False  # whether a component is connected to it, so that it stands first in its shortcut
+    form: Form = Form.PLAIN  # how its numbers enter the equations
+    parts: tuple[str, ...] = ()  # the names of its entries; their positions if there are none
+
+    def __post_init__(self) -> None:
+        self.words = self.words or self.word.replace("_", " ")
+        self._readers: dict[type[Component], Take] = {}
+        KINDS[self.word] = self
+
+    @property
+    def refers(self) -> bool:
+        """Whether its texts are names of frames, joints or nodes."""
+        return self.names not in (None, IN_LAWS)
+
+    def read(self, reader: Reader, raw: Any, name: str, spec: Spec, cls: type[Component]) -> Any:
+        """The value that was given."""
+        take = self._readers.get(cls)
+        if take is None:
+            own = f"read_{self.word}"
+            take = self._readers[cls] = getattr(cls, own) if self.take is None else getattr(cls, own, self.take)
+        return take(reader, raw, name, spec)
+
+    def write(self, name: str, value: Any, writer: Any) -> Mapping[str, Any]:
+        """The keys and values that stand in a file for it; ``writer`` gives values and frames in plain form."""
+        return {name: writer.name(value) if self.refers and isinstance(value, str) else writer.plain(value)}
+
+    def schema(self, cls: type[Component], spec: Spec) -> Schema:
+        """What a file may hold."""
+        return self.entry
+
+    def type_for(self, spec: Spec) -> str:
+        """The name of the type that it takes."""
+        return self.type_name
+
+    def words_for(self, spec: Spec) -> str:
+        """What it takes, in words."""
+        return self.words
+
+    def walk(self, value: Any, walk: ValueWalk, at: Any, owner: Component) -> Any:
+        """The value after a walk."""
+        if self.step is not None:
+            return self.step(walk, value, at)
+        if self.names in (IN_JOINTS, IN_PORTS) and isinstance(value, str):
+            return walk.name(value, at, self)
+        return walk.value(value, at, self.parts)
+
+
+class ChoiceKind(FieldKind):
+    """One word out of several."""
+
+    def read(self, reader: Reader, raw: Any, name: str, spec: Spec, cls: type[Component]) -> Any:
+        if not isinstance(raw, str) or raw not in spec.choices + spec.former:
+            raise reader.fail(name, f"{short(raw)} is not one of {', '.join(spec.choices)}")
+        return raw
+
+    def schema(self, cls: type[Component], spec: Spec) -> Schema:
+        return {"enum": [*spec.choices, *spec.former]}
+
+    def type_for(self, spec: Spec) -> str:
+        return f"Literal[{', '.join(repr(word) for word in spec.choices)}]"
+
+    def words_for(self, spec: Spec) -> str:
+        return "{" + ", ".join(repr(word) for word in spec.choices) + "}"
+
+
+class RecordKind(FieldKind):
+    """A record with fields of its own."""
+
+    def read(self, reader: Reader, raw: Any, name: str, spec: Spec, cls: type[Component]) -> Any:
+        assert spec.record is not None
+        return spec.record.read(reader, raw, name, cls)
+
+    def schema(self, cls: type[Component], spec: Spec) -> Schema:
+        """That of its numbers, as the record takes them."""
+        assert spec.record is not None
+        takes = tuple(spec.record.dimensions(cls))
+        return spec.record.schema(cls, object_of(takes, dict.fromkeys(takes, ref("number"))))
+
+    def walk(self, value: Any, walk: ValueWalk, at: Any, owner: Component) -> Any:
+        dimensions = value.dimensions(type(owner))
+        return walk.parts(value, at, {name: dimensions.get(name) for name in value.__dataclass_fields__})
+
+
+class RotationKind(FieldKind):
+    """A rotation, whose form is its key in a file."""
+
+    def write(self, name: str, value: Any, writer: Any) -> Mapping[str, Any]:
+        return {value[0]: writer.plain(value[1])}
+
+
+class FunctionKind(FieldKind):
+    """A function in Python, which no file holds."""
+
+    def write(self, name: str, value: Any, writer: Any) -> Mapping[str, Any]:
+        return {}
+
+
+def measured(read: Callable[[Reader, Any, Any, str], Any]) -> Take:
+    """A reader of what has a dimension."""
+    return lambda reader, raw, name, spec: read(reader, raw, spec.dimension, name)
+
+
+def plainly(read: Callable[[Reader, Any, str], Any]) -> Take:
+    """A reader of what has none."""
+    return lambda reader, raw, name, spec: read(reader, raw, name)
+
+
+def _turns(walk: ValueWalk, value: Any, at: Any) -> Any:
+    return walk.pairs(value, (at.at(str(k), "angle", Form.TURN) for k in range(len(value))))
+
+
+def _frames(word: str, *, connects: bool = False) -> FieldKind:
+    """A kind of frames."""
+    take = plainly(Reader.frame)
+    return FieldKind(word, "FrameLike", "frame", ref("frame"), take, names=IN_FRAMES, connects=connects)
+
+
+class NamedKind(FieldKind):
+    """Values by name, kept as pairs."""
+
+    def write(self, name: str, value: Any, writer: Any) -> Mapping[str, Any]:
+        return {name: {key: writer.plain(item) for key, item in value}}
+
+    def walk(self, value: Any, walk: ValueWalk, at: Any, owner: Component) -> Any:
+        return walk.pairs(value, (at.at(key) for key, _ in value))
+
+
+_NUMBERS, _AXES = (ref("number"), array_of(ref("number"), 1)), array_of(ref("axis"), 2, 2)
+NUMBER = FieldKind("number", "NumberLike", "", ref("number"), measured(Reader.number))
+LAW = FieldKind("law", "LawLike", "", ref("law"), measured(Reader.law), acts=True)
+FRAME, BASE, TAKER = _frames("frame", connects=True), _frames("base"), _frames("taker")
+_frames("axes_of")
+BODIES = FieldKind("bodies", entry=one_of(ref("frame"), array_of(ref("frame"), 1)), names=IN_FRAMES)
+JOINT = FieldKind("joint", "JointLike", "", TEXT, plainly(Reader.text), names=IN_JOINTS, connects=True)
+FieldKind("rotor_inertia", "NumbersLike", "number or 2 numbers", first="1e-4 kg*m^2")
+CODE_FILE = FieldKind("code_file", "FileLike", "path", TEXT)
+FLAG = FieldKind("flag", "bool", "bool", {"type": "boolean"}, plainly(Reader.flag), names=None)
+_LAWS = one_of(ref("law"), array_of(ref("law"), 1))
+INPUT_LAWS = FieldKind("input_laws", "CoordinateLawsLike", "law or laws", _LAWS, first="0")
+FieldKind("vector", "VectorLike", "3 numbers", ref("vector"), measured(Reader.vector), first="[0, 0, 0]", parts=XYZ)
+FieldKind("laws", "LawsLike", "3 laws", ref("laws"), measured(Reader.laws), first="[0, 0, 0]", acts=True, parts=XYZ)
+ChoiceKind("choice", names=None)
+FieldKind("text", "str", "", TEXT, plainly(Reader.text), names=None)
+FieldKind("words", "WordsLike", "names", one_of(TEXT, array_of(TEXT, 1)), names=None)
+FieldKind("axes", "AxesLike", "2 axes", _AXES, form=Form.AXIS)
+FieldKind("turns", "TurnsLike", "pairs of axis and law", array_of(PAIR, 1), step=_turns)
+RotationKind("rotation", "RotationLike", step=lambda walk, value, at: walk.rotation(value, at))
+RecordKind("friction", "FrictionLike", "kn.coulomb(...)", acts=True)
+RecordKind("ends", "EndsLike", "mapping of numbers")
+RecordKind("limits", "LimitsLike", "2 numbers, or mapping")
+RecordKind("compliance", "ComplianceLike", "mapping of numbers")
+FieldKind("numbers", "NumbersLike", "", one_of(*_NUMBERS), first="[1]", form=Form.SCALED)
+FieldKind("matrix", "MatrixLike", "", one_of(*_NUMBERS, array_of(_NUMBERS[1], 1)), first="[[1]]")
+FunctionKind("function", "FunctionLike", "", {"type": "null"}, names=None)
+NamedKind("named_laws", "NamedLawsLike", "mapping of laws", mapping_of(ref("law")), first="{value: 0}")
+NamedKind("named_numbers", "NamedNumbersLike", "mapping of numbers", mapping_of(ref("number")))
+NamedKind("fmu_outputs", "NamedVariablesLike", "names", one_of(TEXT, array_of(TEXT, 1), mapping_of(TEXT)))

@@ -12,18 +12,20 @@ import dataclasses
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from enum import Enum
-from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple, TypeVar
+from functools import cache, cached_property
+from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple, ParamSpec, TypeVar, cast
 
 import numpy as np
 
 from kinode.errors import Advice, ModelError, Suggestion, find_close, listed, suggest
 from kinode.expressions.syntax_tree import Expression
 from kinode.expressions.units import DIMENSIONS
+from kinode.model.base.value_walk import PLAIN_TYPES, find_expressions, is_plain
 
 if TYPE_CHECKING:
     from kinode.model.base.contact import Lock
     from kinode.model.base.events import Root, Sampler
-    from kinode.model.base.field_reader import Nested, Reader
+    from kinode.model.base.field_reader import FieldKind, Nested, Reader
     from kinode.model.base.kinds import Registry
     from kinode.model.base.scene import Scene, VelocityScene
     from kinode.model.base.symbols import Symbol
@@ -60,7 +62,7 @@ POSITIVE, UNSIGNED, NONZERO, SHARE = NumberRange
 
 @dataclass(frozen=True)
 class Spec:
-    """What a field takes: ``shape`` names the reader, ``dimension`` the unit, ``doc`` is for people."""
+    """What a field takes: ``shape`` names its kind, ``dimension`` the unit, ``doc`` is for people."""
 
     shape: str
     dimension: str | None = None
@@ -71,6 +73,13 @@ class Spec:
     aside: bool = False  # not in the equations: initial values, limits, visuals
     range: NumberRange | None = None  # of a number, or of the values of a law
     record: type[Nested] | None = None  # that the field holds
+
+    @cached_property
+    def kind(self) -> FieldKind:
+        """The kind that its shape names."""
+        from kinode.model.base.field_reader import KINDS, FieldKind, RecordKind
+
+        return KINDS.get(self.shape) or (FieldKind if self.record is None else RecordKind)(self.shape)
 
 
 class Alternative(NamedTuple):
@@ -117,9 +126,9 @@ def frame(doc: str, default: Any = ...) -> Any:
     return declare(default, Spec("frame", None, doc))
 
 
-def per_coordinate(dimension: str, doc: str) -> Any:
+def per_coordinate(dimension: str, doc: str, *, aside: bool = False) -> Any:
     """One number for each coordinate of a joint; one number serves a joint with one coordinate."""
-    return declare(None, Spec("per_coordinate", dimension, doc))
+    return declare(None, Spec("per_coordinate", dimension, doc, aside=aside))
 
 
 def laws_per_coordinate(dimension: str, doc: str) -> Any:
@@ -132,9 +141,9 @@ def choice(choices: Iterable[str], doc: str, default: Any = ..., *, former: Iter
     return declare(default, Spec("choice", None, doc, tuple(choices), tuple(former)))
 
 
-def special(shape: str, doc: str, default: Any = None, *, aside: bool = False) -> Any:
-    """A field with a reader of its own, a method ``read_<shape>`` of the component's class."""
-    return declare(default, Spec(shape, None, doc, aside=aside))
+def special(shape: str, doc: str, default: Any = None, *, dimension: str | None = None, aside: bool = False) -> Any:
+    """A field of another kind, such as "axis", or read by a method ``read_<shape>`` of the component's class."""
+    return declare(default, Spec(shape, dimension, doc, aside=aside))
 
 
 def nested(record: type[Nested], doc: str, default: Any = None, *, aside: bool = False) -> Any:
@@ -142,14 +151,14 @@ def nested(record: type[Nested], doc: str, default: Any = None, *, aside: bool =
     return declare(default, Spec(record.shape, None, doc, aside=aside, record=record))
 
 
-# Shapes of fields that act along coordinates or over time; all others define geometry and inertia.
-ACTING = frozenset({"law", "laws", "per_coordinate", "laws_per_coordinate", "friction"})
 Fields = tuple[dict[str, Any], dict[str, Any], list[str], list[str]]  # of a class; they do not change
-_FIELDS: dict[type[Any], Fields] = {}
-_DECLARED: dict[type[Any], tuple[frozenset[str], bool]] = {}
-_REQUIRED: dict[type[Component], tuple[str, ...]] = {}
-_SPECS: dict[type[Component], dict[str, tuple[dataclasses.Field[Any], Spec]]] = {}
 T = TypeVar("T")
+P = ParamSpec("P")
+
+
+def found_once(find: Callable[P, T]) -> Callable[P, T]:
+    """A function of classes and kinds, whose results do not change."""
+    return cast("Callable[P, T]", cache(find))
 
 
 def record(cls: type[T]) -> type[T]:
@@ -160,21 +169,18 @@ def record(cls: type[T]) -> type[T]:
     return dataclasses.dataclass(init=False, repr=False, eq=False)(cls)
 
 
+@found_once
 def _fields_of(cls: type[Any]) -> Fields:
     """Defaults of all fields and of those that a record has not from its class, names of positional and needed ones."""
-    known = _FIELDS.get(cls)
-    if known is None:
-        fields = dataclasses.fields(cls)
-        defaults = {field.name: field.default for field in fields}
-        needed = [name for name, default in defaults.items() if default is dataclasses.MISSING]
-        stored = {
-            name: default
-            for name, default in defaults.items()
-            if not (getattr(cls, name, ...) is default and (type(default) in PLAIN_TYPES or is_plain(default)))
-        }
-        positional = [field.name for field in fields if not field.kw_only]
-        known = _FIELDS[cls] = defaults, stored, positional, needed
-    return known
+    fields = dataclasses.fields(cls)
+    defaults = {field.name: field.default for field in fields}
+    needed = [name for name, default in defaults.items() if default is dataclasses.MISSING]
+    stored = {
+        name: default
+        for name, default in defaults.items()
+        if not (getattr(cls, name, ...) is default and (type(default) in PLAIN_TYPES or is_plain(default)))
+    }
+    return defaults, stored, [field.name for field in fields if not field.kw_only], needed
 
 
 @record
@@ -190,6 +196,7 @@ class Component:
     leading_fields: ClassVar[tuple[str, ...]] = ()  # positional fields of this method before all others
     alternative_fields: ClassVar[Mapping[str, Alternative]] = {}  # fields that replace others, see ``gather``
     local: ClassVar[Mapping[str, frozenset[str]]] = {}  # local names that the law in a field may use
+    bare_values: ClassVar[Mapping[str, Spec]] = {}  # what records without declared fields hold
     before_number: ClassVar[str] = "not"  # what stands before a wrong number in messages
     timely: ClassVar[tuple[str, ...]] = ()  # fields whose laws depend on time only and are differentiated
     name: str
@@ -244,11 +251,23 @@ class Component:
     @classmethod
     def specs(cls) -> Mapping[str, tuple[dataclasses.Field[Any], Spec]]:
         """The declared fields, by the names that users write."""
-        declared_specs = _SPECS.get(cls)
-        if declared_specs is None:
-            declared = ((f, f.metadata["spec"]) for f in dataclasses.fields(cls) if "spec" in f.metadata)
-            declared_specs = _SPECS[cls] = {spec.public or f.name: (f, spec) for f, spec in declared}
-        return declared_specs
+        return _specs_of(cls)
+
+    @classmethod
+    def fields_of(cls, *kinds: FieldKind) -> Mapping[str, Spec]:
+        """The declared fields of some kinds, by the names that users write."""
+        return _find_fields(cls, kinds)
+
+    def values_of(self, *kinds: FieldKind) -> dict[str, Any]:
+        """The values of the fields of some kinds, as far as they are given, by the names that users write."""
+        specs = self.specs()
+        values = ((name, getattr(self, specs[name][0].name)) for name in _find_fields(type(self), kinds))
+        return {name: value for name, value in values if value is not None}
+
+    @classmethod
+    def walked_fields(cls) -> tuple[tuple[str, str, Spec], ...]:
+        """What a walk over its values meets: names, attributes and specifications."""
+        return _walked_of(cls)
 
     @classmethod
     def number_ranges(cls) -> dict[str, NumberRange]:
@@ -258,17 +277,13 @@ class Component:
     @classmethod
     def required_fields(cls) -> tuple[str, ...]:
         """The names of the declared fields that must be given."""
-        required = _REQUIRED.get(cls)
-        if required is None:
-            specs = cls.specs().items()
-            required = _REQUIRED[cls] = tuple(n for n, (field, _) in specs if field.default is dataclasses.MISSING)
-        return required
+        return _required_of(cls)
 
     @classmethod
     def positional_fields(cls) -> tuple[str, ...]:
         """The positional fields of its shortcut: what it is connected to, then other required ones."""
         needed = cls.required_fields()
-        connected = [name for name in needed if cls.specs()[name][1].shape in ("frame", "joint")]
+        connected = [name for name in needed if cls.specs()[name][1].kind.connects]
         return tuple(dict.fromkeys((*cls.leading_fields, *connected, *needed)))
 
     @classmethod
@@ -386,43 +401,53 @@ class Component:
         """The error about one of its fields, or about the whole of it."""
         return ModelError(message, component=self.name, field=field)
 
-    def constants(self) -> Iterable[Any]:
-        """The values of the fields that make up geometry and inertia."""
-        for field, spec in self.specs().values():
-            if not spec.aside and spec.shape not in ACTING:
-                yield getattr(self, field.name)
-
-    def expressions(self) -> Iterable[tuple[str, Expression]]:
+    def expressions(self) -> tuple[tuple[str, Expression], ...]:
         """Every expression in the component, with the name of its field."""
         known: tuple[tuple[str, Expression], ...] | None = self.__dict__.get(EXPRESSIONS)
         if known is None:  # they are asked for many times, and a record is not changed
             values, (declared, _) = self.__dict__, _declared_fields(type(self))
             odd = {k for k, v in values.items() if type(v) not in PLAIN_TYPES and k in declared and not is_plain(v)}
-            known = (
-                ()
-                if not odd
-                else tuple(
-                    (name, expression)
-                    for name, (field, _) in self.specs().items()
-                    if field.name in odd
-                    for expression in find_expressions(values[field.name])
-                )
-            )
+            fields = self.walked_fields() if odd else ()
+            known = tuple((name, law) for name, x, _ in fields if x in odd for law in find_expressions(values[x]))
             object.__setattr__(self, EXPRESSIONS, known)
         return known
+
+    @cached_property
+    def used_names(self) -> frozenset[str]:
+        """The names in its expressions."""
+        return frozenset().union(*(law.names() for _, law in self.expressions()))
 
 
 EXPRESSIONS = "_expressions"  # where a component keeps those in it, once they were asked for
 
 
+@found_once
+def _specs_of(cls: type[Component]) -> dict[str, tuple[dataclasses.Field[Any], Spec]]:
+    declared = ((f, f.metadata["spec"]) for f in dataclasses.fields(cls) if "spec" in f.metadata)
+    return {spec.public or f.name: (f, spec) for f, spec in declared}
+
+
+@found_once
+def _find_fields(cls: type[Component], kinds: tuple[FieldKind, ...]) -> dict[str, Spec]:
+    return {name: spec for name, (_, spec) in cls.specs().items() if spec.kind in kinds}
+
+
+@found_once
+def _walked_of(cls: type[Component]) -> tuple[tuple[str, str, Spec], ...]:
+    bare = ((name, name, spec) for name, spec in cls.bare_values.items())
+    return (*bare, *((name, field.name, spec) for name, (field, spec) in cls.specs().items()))
+
+
+@found_once
+def _required_of(cls: type[Component]) -> tuple[str, ...]:
+    return tuple(name for name, (field, _) in cls.specs().items() if field.default is dataclasses.MISSING)
+
+
+@found_once
 def _declared_fields(cls: type[Any]) -> tuple[frozenset[str], bool]:
-    """The names of the fields that a kind declares, and whether no default is an expression; they do not change."""
-    known = _DECLARED.get(cls)
-    if known is None:
-        fields = [field for field, _ in cls.specs().values()]
-        plain = not any(True for field in fields for _ in find_expressions(field.default))
-        known = _DECLARED[cls] = frozenset(field.name for field in fields), plain
-    return known
+    """The names of the fields that a kind declares, and whether no default is an expression."""
+    fields = [field for _, field, _ in cls.walked_fields()]
+    return frozenset(fields), not any(find_expressions(cls.__dataclass_fields__[x].default) for x in fields)
 
 
 def unknown(message: str, name: object, known: Iterable[str]) -> str:
@@ -453,39 +478,6 @@ def short(raw: Any) -> str:
     return text if len(text) <= 60 else text[:57] + "..."
 
 
-PLAIN_TYPES = frozenset({float, str, int, bool, type(None)})
-
-
 def plain_number(value: Any) -> float | None:
     """A number that is written as one; None for an expression."""
     return value if isinstance(value, float) else None
-
-
-def is_plain_tuple(value: Any) -> bool:
-    """Whether a value is a tuple of numbers, texts and nothing else."""
-    return type(value) is tuple and PLAIN_TYPES.issuperset(map(type, value))
-
-
-def is_plain(value: Any) -> bool:
-    """Whether there is surely no expression in a value; a record may tell it by ``has_plain_numbers``."""
-    return is_plain_tuple(value) or bool(getattr(value, "has_plain_numbers", False))
-
-
-def find_expressions(value: Any) -> Iterable[Expression]:
-    """The expressions inside a value, however nested."""
-    if type(value) in PLAIN_TYPES or is_plain_tuple(value):
-        return
-    if isinstance(value, Expression):
-        yield value
-    elif isinstance(value, Mapping):
-        for item in value.values():
-            yield from find_expressions(item)
-    elif isinstance(value, (tuple, list)):
-        for item in value:
-            if type(item) is not float:
-                yield from find_expressions(item)
-    elif dataclasses.is_dataclass(value):
-        for name in value.__dataclass_fields__:
-            item = getattr(value, name)
-            if type(item) not in PLAIN_TYPES and not is_plain_tuple(item):
-                yield from find_expressions(item)

@@ -20,8 +20,9 @@ from kinode.algebra.spatial import (
     rotation_from_rpy,
     turn_about,
 )
-from kinode.model.base.field_reader import Reader
-from kinode.model.base.fields import Value, Vector, is_plain_tuple, unknown
+from kinode.model.base.field_reader import FieldKind, Reader, Schema, plainly, ref
+from kinode.model.base.fields import Value, Vector, unknown
+from kinode.model.base.value_walk import XYZ, Form, ValueWalk, is_plain_tuple
 
 Resolve = Callable[[Value], Scalar]
 ZERO: Vector = (0.0, 0.0, 0.0)
@@ -29,6 +30,7 @@ LETTERS = ("x", "y", "z", "-x", "-y", "-z")  # axes by name
 ROTATIONS = ("rpy", "quaternion", "matrix", "turns")
 FRAME_FIELDS = ("at", *ROTATIONS, "on")
 NAME = re.compile(r"[A-Za-z][A-Za-z0-9_]*(\.[A-Za-z][A-Za-z0-9_]*)*\Z")
+PATTERN = "^" + NAME.pattern.removesuffix(r"\Z") + "$"
 # What can be asked of a body by name, beside its frames.
 FRAME_WORDS = frozenset(
     {"com", "position", "velocity", "acceleration", "quaternion", "rpy", "rotation"}
@@ -84,6 +86,10 @@ class Frame:
     def has_plain_numbers(self) -> bool:
         """Whether it has no expressions."""
         return self.rotation is None and self.base is None and is_plain_tuple(self.position)
+
+    def walked(self, walk: ValueWalk, at: Any) -> Frame:
+        """The frame after a walk over values."""
+        return walk.frame(self, at)
 
     def __str__(self) -> str:
         return f"{self.body}.{self.name}" if self.name else self.body
@@ -166,15 +172,19 @@ def read_rotation(reader: Reader, given: Mapping[str, Any], field: str) -> tuple
                 U, _, Vt = np.linalg.svd(R)
                 rows = tuple(tuple(float(x) for x in row) for row in (U @ Vt))
         return form, rows
+    return form, read_turns(reader, raw, "turns", "angle", "[[z, 30 deg], [x, 10 deg]]", reader.number)
+
+
+def read_turns(
+    reader: Reader, raw: Any, field: str, what: str, example: str, read: Callable[[Any, str, str], Value]
+) -> tuple[tuple[Any, Value], ...]:
+    """Pairs of an axis and an angle, or a law of one."""
     if not isinstance(raw, (list, tuple)) or not raw:
-        raise reader.fail("turns", "is a list of (axis, angle) pairs, such as [[z, 30 deg], [x, 10 deg]]")
-    return form, tuple(_read_turn(reader, item) for item in raw)
-
-
-def _read_turn(reader: Reader, item: Any) -> tuple[Any, Value]:
-    if not isinstance(item, (list, tuple)) or len(item) != 2:
-        raise reader.fail("turns", f"each turn is a pair of an axis and an angle, not {item!r}")
-    return read_axis(reader, item[0], "turns"), reader.number(item[1], "angle", "turns")
+        raise reader.fail(field, f"is a list of (axis, {what}) pairs, such as {example}")
+    for item in raw:
+        if not isinstance(item, (list, tuple)) or len(item) != 2:
+            raise reader.fail(field, f"each turn is a pair of an axis and an angle, not {item!r}")
+    return tuple((read_axis(reader, axis, field), read(angle, "angle", field)) for axis, angle in raw)
 
 
 def read_axis(reader: Reader, raw: Any, field: str) -> Any:
@@ -192,6 +202,9 @@ def read_axis(reader: Reader, raw: Any, field: str) -> Any:
         if abs(length - 1.0) > UNIT_LENGTH_ROUNDING:
             return tuple(float(x) / length for x in values)
     return values
+
+
+FieldKind("axis", "AxisLike", "", ref("axis"), plainly(read_axis), first="z", form=Form.AXIS, parts=XYZ)
 
 
 def axis_vector(axis: Any) -> tuple[Value, Value, Value]:
@@ -221,3 +234,13 @@ def given_axis(joint: Any, nominal: Any) -> Array | None:
         return None
     v = np.array([float(nominal(x)) for x in axis_vector(axis)])
     return np.array(v / np.linalg.norm(v))
+
+
+def named(entry: Schema, description: str) -> Schema:
+    return {
+        "description": description,
+        "oneOf": [
+            {"type": "object", "propertyNames": {"pattern": PATTERN}, "additionalProperties": entry},
+            {"type": "null"},
+        ],
+    }

@@ -13,8 +13,8 @@ packages of ``builtin_kinds.py``, at the first access to a kind or a method that
 A kind that is registered with ``shortcut=True`` becomes a method of ``ShortcutMethods``, from which System derives:
 ``system.revolute(...)`` for ``system.joint(..., "revolute", ...)``.  Signature and docstring are those of the declared
 fields.  What editors and type checkers see before anything runs is the same in ``model/shortcuts.pyi``, which
-``tools/write_stubs.py`` writes.  ``TYPES`` names, for every shape that fields have, what they take as a type; its
-aliases are for static checks alone and are not evaluated when kinode runs.  Other shapes take ``Any``.
+``tools/write_stubs.py`` writes.  The aliases name what the kinds of fields take as types; they are for static checks
+alone and are not evaluated when kinode runs.
 """
 
 from __future__ import annotations
@@ -87,52 +87,11 @@ FunctionLike: TypeAlias = "Callable[..., Any]"
 FileLike: TypeAlias = "str | os.PathLike[str]"
 NamedVariablesLike: TypeAlias = "WordsLike | Mapping[str, str]"
 
-# Shape of a field -> its type; a section stands before the shape where its components read it in their own way.
-TYPES: Mapping[str, str] = {
-    "number": "NumberLike", "law": "LawLike", "vector": "VectorLike", "laws": "LawsLike", "frame": "FrameLike",
-    "text": "str", "joint": "JointLike", "port": "PortLike", "flag": "bool", "axis": "AxisLike", "axes": "AxesLike",
-    "elements.axes": "FrameLike", "base": "FrameLike", "direction": "AxisLike", "turns": "TurnsLike",
-    "rotation": "RotationLike", "per_coordinate": "NumbersLike", "laws_per_coordinate": "CoordinateLawsLike",
-    "initial": "NumbersLike", "initial_rate": "NumbersLike", "friction": "FrictionLike", "ends": "EndsLike",
-    "limits": "LimitsLike", "compliance": "ComplianceLike", "inertia": "InertiaLike", "rotor_inertia": "NumbersLike",
-    "shape": "ShapeLike",
-    "frames": "PlacesLike", "meshes": "VisualsLike", "times": "VectorLike", "range": "VectorLike",
-    "numbers": "NumbersLike", "matrix": "MatrixLike", "input_laws": "CoordinateLawsLike", "words": "WordsLike",
-    "named_laws": "NamedLawsLike", "named_numbers": "NamedNumbersLike", "function": "FunctionLike",
-    "code_file": "FileLike", "fmu_outputs": "NamedVariablesLike",
-    "clock": "TimeLike", "seconds": "TimeLike", "count": "int", "samples": "int", "seed": "int",
-}  # fmt: skip
-
-# Shape of a field -> what it takes, in words, where the shape itself is no word for people.
-WORDS: Mapping[str, str] = {
-    "vector": "3 numbers", "laws": "3 laws", "port": "node", "joint": "joint", "text": "text", "flag": "bool",
-    "axes": "2 axes", "elements.axes": "frame", "base": "frame", "direction": "axis", "turns": "pairs of axis and law",
-    "per_coordinate": "number for each freedom", "laws_per_coordinate": "law for each freedom",
-    "initial": "number for each coordinate", "initial_rate": "number for each freedom", "friction": "kn.coulomb(...)",
-    "ends": "mapping of numbers", "limits": "2 numbers, or mapping", "compliance": "mapping of numbers",
-    "inertia": "numbers or mapping", "rotor_inertia": "number or 2 numbers", "shape": "shape or mapping",
-    "frames": "mapping of places", "meshes": "list", "times": "numbers", "range": "2 numbers",
-    "input_laws": "law or laws", "words": "names", "named_laws": "mapping of laws",
-    "named_numbers": "mapping of numbers", "code_file": "path",
-    "fmu_outputs": "names", "clock": "time or rate", "seconds": "time", "count": "int", "samples": "int",
-    "seed": "int",
-}  # fmt: skip
-
-
-def type_of(cls: type[Component], spec: Spec) -> str:
-    """The name of the type that a field takes."""
-    if spec.shape == "choice":
-        return f"Literal[{', '.join(repr(word) for word in spec.choices)}]"
-    return TYPES.get(f"{cls.section}.{spec.shape}") or TYPES.get(spec.shape, "Any")
-
 
 def words_of(cls: type[Component], spec: Spec) -> str:
     """What a field takes, in words, with its unit: ``number, N/m``."""
-    if spec.shape == "choice":
-        return "{" + ", ".join(repr(word) for word in spec.choices) + "}"
-    words = WORDS.get(f"{cls.section}.{spec.shape}") or WORDS.get(spec.shape, spec.shape.replace("_", " "))
     unit = cls.field_unit(spec)
-    return f"{words}, {unit}" if unit else words
+    return f"{spec.kind.words_for(spec)}, {unit}" if unit else spec.kind.words_for(spec)
 
 
 NEEDED = Parameter.empty
@@ -267,7 +226,7 @@ def write_signature(cls: type[Component]) -> Signature:
     ]
     for argument in find_arguments(cls):
         passing = Parameter.POSITIONAL_OR_KEYWORD if argument.positional else Parameter.KEYWORD_ONLY
-        annotation = type_of(cls, argument.spec) + (" | None" if argument.default is None else "")
+        annotation = argument.spec.kind.type_for(argument.spec) + (" | None" if argument.default is None else "")
         parameters.append(Parameter(argument.name, passing, default=argument.default, annotation=annotation))
     # a port that may be left out may stand before one that may not
     return Signature(parameters, return_annotation=cls.shortcut_result().__name__, __validate_parameters__=False)

@@ -35,6 +35,7 @@ from kinode.algebra.scalars import Array
 from kinode.atomic_files import is_below
 from kinode.errors import Error, ModelError
 from kinode.model.base.bodies import MESH_SUFFIXES, Visual
+from kinode.model.base.value_walk import ValueWalk
 from kinode.optional_packages import need
 
 # Rotations that bring the upward axis of a file to z, as COLLADA's viewers do.
@@ -168,6 +169,10 @@ class MeshSolid:
 
     def __repr__(self) -> str:
         return f"<mesh of {len(self.faces):,} triangles>"
+
+    def walked(self, walk: ValueWalk, at: Any) -> MeshSolid:
+        """Itself: none of its numbers is one of the model."""
+        return self
 
     @property
     def reach(self) -> float:

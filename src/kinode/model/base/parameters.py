@@ -11,7 +11,7 @@ from kinode.errors import LawError
 from kinode.expressions.dimensions import check_plain_length
 from kinode.expressions.syntax_tree import Expression
 from kinode.expressions.units import DIMENSIONLESS, Dimension, parse_quantity
-from kinode.model.base.field_reader import Reader
+from kinode.model.base.field_reader import FieldKind, Reader, array_of, plainly, ref, whole_from
 from kinode.model.base.fields import Component, Spec, Value, Values, choice, declare, number, record, short, special
 from kinode.ode.method_table import FORMER_METHODS, METHODS, name_fixed
 
@@ -28,6 +28,7 @@ class Parameter(Component):
     """A number with a name; an argument of the compiled code, so that changing it compiles nothing."""
 
     section: ClassVar[str] = "parameters"
+    bare_values: ClassVar[Mapping[str, Spec]] = {"value": Spec("number")}
     value: Value = 0.0
     dimension: Dimension | None = None
     bounds: tuple[float, float] | None = None
@@ -46,6 +47,7 @@ class Input(Component):
 
     section: ClassVar[str] = "inputs"
     symbol: ClassVar[str] = "input"
+    bare_values: ClassVar[Mapping[str, Spec]] = {"value": Spec("number")}
     value: Value = 0.0
     dimension: Dimension | None = None
     angle: bool = False  # as of a parameter
@@ -57,6 +59,7 @@ class Signal(Component):
 
     section: ClassVar[str] = "signals"
     symbol: ClassVar[str] = "signal"
+    bare_values: ClassVar[Mapping[str, Spec]] = {"law": Spec("law", None, "its law")}
     law: Value = 0.0
 
 
@@ -66,6 +69,26 @@ class TableRecord(Component):
 
     section: ClassVar[str] = "tables"
     table: Table
+
+
+def _read_times(reader: Reader, raw: Any, field: str) -> Values:
+    if not isinstance(raw, (list, tuple)) or len(raw) < 2:
+        raise reader.fail(field, "takes two or more times, increasing")
+    times = reader.sequence(raw, len(raw), field, lambda item: _plain(reader, item, "time", field))
+    if any(b <= a for a, b in pairwise(times)):
+        raise reader.fail(field, "must increase")
+    return times
+
+
+def _read_samples(reader: Reader, raw: Any, field: str) -> int:
+    raw = int(raw) if isinstance(raw, float) and raw.is_integer() else raw  # files have no whole numbers
+    if isinstance(raw, bool) or not isinstance(raw, int) or raw < 2:
+        raise reader.fail(field, f"takes a whole number of times, 2 or more, not {short(raw)}")
+    return raw
+
+
+FieldKind("times", "VectorLike", "numbers", array_of(ref("number"), 2), plainly(_read_times))
+FieldKind("samples", "int", "int", whole_from(2), plainly(_read_samples), names=None)
 
 
 @record
@@ -84,22 +107,6 @@ class RunDefaults(Component):
         None, Spec("samples", None, "number of evenly spaced times of output", public="samples")
     )
     every: Value | None = number("time", "spacing of the times of output", None)
-
-    @classmethod
-    def read_times(cls, reader: Reader, raw: Any, field: str, spec: Spec) -> Values:
-        if not isinstance(raw, (list, tuple)) or len(raw) < 2:
-            raise reader.fail(field, "takes two or more times, increasing")
-        times = reader.sequence(raw, len(raw), field, lambda item: _plain(reader, item, "time", field))
-        if any(b <= a for a, b in pairwise(times)):
-            raise reader.fail(field, "must increase")
-        return times
-
-    @classmethod
-    def read_samples(cls, reader: Reader, raw: Any, field: str, spec: Spec) -> int:
-        raw = int(raw) if isinstance(raw, float) and raw.is_integer() else raw  # files have no whole numbers
-        if isinstance(raw, bool) or not isinstance(raw, int) or raw < 2:
-            raise reader.fail(field, f"takes a whole number of times, 2 or more, not {short(raw)}")
-        return raw
 
     @classmethod
     def read_all(cls, reader: Reader, raw: Any) -> dict[str, Any]:

@@ -9,7 +9,7 @@ import math
 import os
 import warnings
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -20,6 +20,7 @@ from kinode.model.base.field_reader import Reader
 from kinode.model.base.fields import Value, Vector
 from kinode.model.base.frames import ZERO
 from kinode.model.base.meshes import MeshSolid, read_mesh
+from kinode.model.base.value_walk import ValueWalk
 
 if TYPE_CHECKING:
     from kinode.model.base.kinds import NumberLike, VectorLike
@@ -39,6 +40,14 @@ class Shape:
     density: Value | None = None
     at: Vector = ZERO
     mesh: MeshSolid | None = None
+
+    def walked(self, walk: ValueWalk, at: Any) -> Shape:
+        """The shape after a walk over values; the triangles of a mesh were scaled when they were read."""
+        named = () if self.mesh is not None else self.sizes
+        sizes = walk.pairs(named, (at.at(name, "length") for name, _ in named)) or self.sizes
+        shape = self if sizes is self.sizes else replace(self, sizes=sizes)
+        walked: Shape = walk.parts(shape, at, {"mass": "mass", "density": "density", "at": "length"})
+        return walked
 
     def size(self, name: str) -> Any:
         return dict(self.sizes)[name]

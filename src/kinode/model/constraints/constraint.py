@@ -18,7 +18,7 @@ import numpy as np
 from kinode.algebra.scalars import Array, Scalar
 from kinode.algebra.spatial import rotation_to_axis
 from kinode.expressions.syntax_tree import Expression
-from kinode.model.base.field_reader import Reader
+from kinode.model.base.field_reader import FRAME, Reader
 from kinode.model.base.fields import (
     Component,
     Spec,
@@ -93,26 +93,17 @@ class Constraint(Component):
 
     def lengths(self, system: Any) -> list[float]:
         """Lengths for the scale of the mechanism, m: distances of frames from their bodies' origins, and fields."""
-        lengths = []
-        for field, spec in self.specs().values():
-            value = getattr(self, field.name)
-            if spec.shape == "frame":
-                lengths.append(float(np.linalg.norm(np.asarray(value.pose(system.nominal).p, dtype=float))))
-            elif spec.dimension == "length":
-                lengths.append(abs(law_at_start(system, value)))
-        return lengths
+        sides = self.values_of(FRAME).values()
+        own = [getattr(self, field.name) for field, spec in self.specs().values() if spec.dimension == "length"]
+        places = [float(np.linalg.norm(np.asarray(side.pose(system.nominal).p, dtype=float))) for side in sides]
+        return [*places, *(abs(law_at_start(system, value)) for value in own)]
 
     def places(self, system: Any) -> dict[str, Frame]:
         """The bodies that it acts on, each with the reference point of its moment."""
-        sides = [getattr(self, field.name) for field, spec in self.specs().values() if spec.shape == "frame"]
-        return {side.body: side for side in sides}
+        return {side.body: side for side in self.values_of(FRAME).values()}
 
     def check(self, system: Any) -> None:
         """Refuse a constraint that cannot be satisfied."""
-
-    @classmethod
-    def read_axis(cls, reader: Reader, raw: Any, field: str, spec: Spec) -> Any:
-        return read_axis(reader, raw, field)
 
     @classmethod
     def read_axes(cls, reader: Reader, raw: Any, field: str, spec: Spec) -> Any:

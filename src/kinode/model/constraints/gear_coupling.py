@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from kinode.algebra.scalars import Array, Scalar, atan2, cos, sin
+from kinode.model.base.field_reader import JOINT
 from kinode.model.base.fields import Value, number, record, special, unknown
 from kinode.model.base.frames import Frame
 from kinode.model.base.kinds import register
@@ -62,9 +63,7 @@ class CoordinateCoupling(Constraint):
 
     def joints(self) -> dict[str, str]:
         """Fields that name joints, and the joints."""
-        return {
-            name: getattr(self, field.name) for name, (field, spec) in self.specs().items() if spec.shape == "joint"
-        }
+        return self.values_of(JOINT)
 
     def relation(self, system: Any) -> Relation:
         raise NotImplementedError

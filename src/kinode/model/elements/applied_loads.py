@@ -24,8 +24,8 @@ class _Push(Element):
     """A force or moment with or without its reaction."""
 
     on: Frame = frame("body, or frame at whose origin it acts")
-    expressed_in: Frame | None = special("axes", "axes of the components: a body or frame; world if left out")
-    reaction_on: Frame | None = special("axes", "body that takes the opposite load, at the same point")
+    expressed_in: Frame | None = special("axes_of", "axes of the components: a body or frame; world if left out")
+    reaction_on: Frame | None = special("taker", "body that takes the opposite load, at the same point")
 
     def check(self) -> None:
         if self.reaction_on is not None and self.reaction_on.body == self.on.body:

@@ -59,7 +59,9 @@ class _Airborne(Element):
     }
 
     on: Frame = frame("body, or frame whose origin is the reference point")
-    expressed_in: Frame | None = special("axes", "axes of coefficients and angles, x ahead; those of `on` if left out")
+    expressed_in: Frame | None = special(
+        "axes_of", "axes of coefficients and angles, x ahead; those of `on` if left out"
+    )
     area: Value = number("area", "reference area", range=POSITIVE)
     length: Value = number("length", "reference length", range=POSITIVE)
     wind: Vector = laws("velocity", "velocity of the air, in world axes; laws may use altitude", ZERO)

@@ -73,6 +73,10 @@ class Coulomb(Nested):
         return {name: every[name] for name in (*takes, *(STATIC if len(owner.coordinates) == 1 else ()))}
 
     @classmethod
+    def schema(cls, owner: type[Joint], numbers: dict[str, Any]) -> dict[str, Any]:  # type: ignore[override]
+        return {"type": "null"} if owner.rubs is None else super().schema(owner, numbers)
+
+    @classmethod
     def read(cls, reader: Reader, raw: Any, field: str, owner: type[Joint]) -> Self:  # type: ignore[override]
         friction = super().read(reader, raw, field, owner)
         if friction.coefficient == 0.0 and friction.effort is None:

@@ -22,7 +22,7 @@ import numpy as np
 from kinode.algebra.scalars import Array, Scalar, sqrt, tidy
 from kinode.algebra.spatial import IDENTITY3, Pose, rotation_to_axis, solve_spd
 from kinode.expressions.units import DIMENSIONS
-from kinode.model.base.field_reader import Nested, Reader
+from kinode.model.base.field_reader import FieldKind, Nested, Reader, Schema, array_of, object_of, one_of, ref
 from kinode.model.base.fields import (
     UNSIGNED,
     Component,
@@ -40,8 +40,9 @@ from kinode.model.base.fields import (
     unknown,
     vector,
 )
-from kinode.model.base.frames import ZERO, Frame, Resolve, axis_vector, read_axis, read_quaternion
+from kinode.model.base.frames import ZERO, Frame, Resolve, axis_vector, read_quaternion
 from kinode.model.base.kinds import Registry
+from kinode.model.base.value_walk import Form, ValueWalk
 from kinode.model.joints.coulomb_friction import Coulomb, Sizes, SlidingContact
 from kinode.model.joints.end_stops import Backlash, Ends, Stop, bounds
 
@@ -65,6 +66,67 @@ DERIVED = {
     "stiffness": {"angle": "rotational_stiffness", "length": "stiffness"},
     "damping": {"angle": "rotational_damping", "length": "damping"},
 }
+
+
+@dataclass(eq=False)
+class CoordinateKind(FieldKind):
+    """A value for each freedom of a joint, or entry of q, of what follows from it; one alone has the field's name."""
+
+    one: Callable[..., Value] = Reader.number  # reads one
+    of_q: bool = False  # in which a quaternion has entries of its own
+
+    def read(self, reader: Reader, raw: Any, name: str, spec: Spec, cls: type[Any]) -> Values:
+        """One for each, of what follows from the sort of the coordinate."""
+        if cls.quaternion is not None and name in WITHOUT_ANGLES:
+            raise reader.fail(name, f"a {cls.kind} joint turns by a quaternion{WITHOUT_ANGLES[name]}")
+        if cls.quaternion is not None and self.of_q:
+            return _read_coordinates(reader, raw, name, cls)
+        n, units = len(cls.coordinates), DERIVED[spec.dimension or ""]
+        if n == 0:
+            raise reader.fail(name, f"a {cls.kind} joint has no freedom")
+        if n == 1 and not isinstance(raw, (list, tuple, np.ndarray)):
+            raw = [raw]
+        sorts = iter(sort for _, sort in cls.coordinates)
+        return reader.sequence(raw, n, name, lambda item: self.one(reader, item, units[next(sorts)], name))
+
+    def write(self, name: str, value: Any, writer: Any) -> Mapping[str, Any]:
+        return {name: writer.plain(value[0] if len(value) == 1 else value)}
+
+    def schema(self, cls: type[Any], spec: Spec) -> Schema:
+        count = cls.n_q if self.of_q else len(cls.coordinates)
+        each = array_of(self.entry, count, count)
+        return one_of(self.entry, each) if count == 1 else each
+
+    def walk(self, value: Any, walk: ValueWalk, at: Any, owner: Any) -> Any:
+        units = DERIVED[owner.specs()[at.field][1].dimension]
+        entries = owner.coordinate_names if self.of_q else owner.coordinates
+        places = (
+            at.at(name if len(entries) > 1 else "", units.get(sort, sort), None if sort in units else Form.ROTATION)
+            for name, sort in entries
+        )
+        return walk.each(value, places)
+
+
+def _read_coordinates(reader: Reader, raw: Any, field: str, cls: type[Joint]) -> Values:
+    """Positions and a quaternion."""
+    head = cls.quaternion
+    if not isinstance(raw, (list, tuple, np.ndarray)) or len(raw) != cls.n_q:
+        parts = f"{'x, y, z, ' if head else ''}quaternion w, x, y, z"
+        raise reader.fail(field, f"{cls.n_q} numbers are expected: {parts}")
+    positions = tuple(reader.number(item, "length", field) for item in raw[:head])
+    return positions + read_quaternion(reader, list(raw[head:]), field)
+
+
+# Why fields are refused for joints that a quaternion turns.
+NO_ANGLE = " and has no angle to act on; use an effort law"
+WITHOUT_ANGLES = {
+    "motion": "; prescribe its speed, or use joints with angles", "stiffness": NO_ANGLE, "neutral": NO_ANGLE,
+}  # fmt: skip
+PER_COORDINATE = CoordinateKind("per_coordinate", "NumbersLike", "number for each freedom", ref("number"), acts=True)
+LAWS_PER_COORDINATE = CoordinateKind(
+    "laws_per_coordinate", "CoordinateLawsLike", "law for each freedom", ref("law"), acts=True, one=Reader.law
+)
+INITIAL = CoordinateKind("initial", "NumbersLike", "number for each coordinate", ref("number"), of_q=True)
 
 
 @dataclass(frozen=True)
@@ -91,6 +153,10 @@ class Limits(Nested):
         if not isinstance(raw, Mapping) or set(raw) - set(takes):
             raise reader.fail(field, f"takes [lower, upper] or a mapping with {', '.join(takes)}")
         return raw
+
+    @classmethod
+    def schema(cls, owner: type[Component], numbers: Schema) -> Schema:
+        return one_of(array_of(ref("number"), 2, 2), numbers)
 
     def check_together(self, reader: Reader, field: str) -> None:
         lower, upper = self.lower, self.upper
@@ -120,6 +186,15 @@ class Compliance(Nested):
         """Those about an axis belong to a joint that has one."""
         every = super().dimensions(owner)
         return every if issubclass(owner, AxialJoint) else {name: every[name] for name in cls.by_component}
+
+    @classmethod
+    def schema(cls, owner: type[Component], numbers: Schema) -> Schema:
+        """By component of the reaction; along and across the axis too, if the joint has one."""
+        each = one_of(ref("number"), array_of(ref("number"), 3, 3))
+        by_axis = tuple(name for name in cls.dimensions(owner) if name not in cls.by_component)
+        forms = [object_of(cls.by_component, dict.fromkeys(cls.by_component, each))]
+        forms += [object_of(by_axis, dict.fromkeys(by_axis, ref("number")))] if by_axis else []
+        return one_of(*({**form, "minProperties": 1} for form in forms))
 
     @classmethod
     def find_fields(cls, reader: Reader, raw: Any, field: str, takes: tuple[str, ...]) -> Mapping[str, Any]:
@@ -238,9 +313,11 @@ class Joint(Component):
     a: Frame = frame("parent side: a body, a named frame or a place on a body")
     b: Frame = frame("child side")
     at: tuple[Value, Value, Value] = vector("length", "the joint's point, the same in both bodies' axes", ZERO)
-    q: Values | None = special("initial", "initial coordinates, exact", aside=True)
-    u: Values | None = special("initial_rate", "initial speeds, exact", aside=True)
-    guess: Values | None = special("initial", "where assembly starts to look for the coordinates", aside=True)
+    q: Values | None = special("initial", "initial coordinates, exact", dimension="coordinate", aside=True)
+    u: Values | None = per_coordinate("rate", "initial speeds, exact", aside=True)
+    guess: Values | None = special(
+        "initial", "where assembly starts to look for the coordinates", dimension="coordinate", aside=True
+    )
     motion: Values | None = laws_per_coordinate("coordinate", "prescribed motion, a law of time")
     speed: Values | None = laws_per_coordinate("rate", "prescribed speed, a law of time")
     effort: Values | None = laws_per_coordinate("effort", "force or moment along the freedom, a law")
@@ -431,55 +508,12 @@ class Joint(Component):
 
     @classmethod
     def field_unit(cls, spec: Spec) -> str:
-        words = {"initial": "coordinate", "initial_rate": "rate"}
-        units = DERIVED.get(words.get(spec.shape, spec.dimension or ""))
+        units = DERIVED.get(spec.dimension or "")
         if units is None:
             return super().field_unit(spec)
-        if cls.quaternion is not None and spec.shape == "initial":
+        if cls.quaternion is not None and spec.kind is INITIAL:
             return "m and quaternion" if cls.quaternion else "quaternion"
         return ", ".join(dict.fromkeys(DIMENSIONS[units[kind]].unit for _, kind in cls.coordinates))
-
-    @classmethod
-    def read_per_coordinate(cls, reader: Reader, raw: Any, field: str, spec: Spec) -> Values:
-        units = DERIVED[spec.dimension or ""]
-        return cls._each(raw, field, reader, lambda item, kind: reader.number(item, units[kind], field))
-
-    @classmethod
-    def read_laws_per_coordinate(cls, reader: Reader, raw: Any, field: str, spec: Spec) -> Values:
-        if cls.quaternion is not None and field == "motion":
-            message = f"a {cls.kind} joint turns by a quaternion; prescribe its speed, or use joints with angles"
-            raise reader.fail(field, message)
-        units = DERIVED[spec.dimension or ""]
-        return cls._each(raw, field, reader, lambda item, kind: reader.law(item, units[kind], field))
-
-    @classmethod
-    def _each(cls, raw: Any, field: str, reader: Reader, read: Any) -> Values:
-        n = len(cls.coordinates)
-        if n == 0:
-            raise reader.fail(field, f"a {cls.kind} joint has no freedom")
-        if n == 1 and not isinstance(raw, (list, tuple, np.ndarray)):
-            raw = [raw]
-        kinds = iter(kind for _, kind in cls.coordinates)
-        return reader.sequence(raw, n, field, lambda item: read(item, next(kinds)))
-
-    @classmethod
-    def read_initial(cls, reader: Reader, raw: Any, field: str, spec: Spec) -> Values:
-        if cls.quaternion is None:
-            return cls._each(raw, field, reader, lambda item, kind: reader.number(item, kind, field))
-        head = cls.quaternion
-        if not isinstance(raw, (list, tuple, np.ndarray)) or len(raw) != cls.n_q:
-            parts = f"{'x, y, z, ' if head else ''}quaternion w, x, y, z"
-            raise reader.fail(field, f"{cls.n_q} numbers are expected: {parts}")
-        positions = tuple(reader.number(item, "length", field) for item in raw[:head])
-        return positions + read_quaternion(reader, list(raw[head:]), field)
-
-    @classmethod
-    def read_initial_rate(cls, reader: Reader, raw: Any, field: str, spec: Spec) -> Values:
-        return cls._each(raw, field, reader, lambda item, kind: reader.number(item, DERIVED["rate"][kind], field))
-
-    @classmethod
-    def read_axis(cls, reader: Reader, raw: Any, field: str, spec: Spec) -> Any:
-        return read_axis(reader, raw, field)
 
     def check(self) -> None:
         """Refuse combinations of fields that contradict each other."""

@@ -3,14 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any, ClassVar
+from typing import ClassVar
 
 import numpy as np
 
 from kinode.algebra.scalars import Array, tidy
 from kinode.algebra.spatial import IDENTITY3, ZERO3, Pose, quaternion_of, rotation_from_quaternion, skew
-from kinode.model.base.field_reader import Reader
-from kinode.model.base.fields import Spec, Values
 from kinode.model.base.kinds import register
 from kinode.model.joints import coulomb_friction
 from kinode.model.joints.coulomb_friction import Sizes, SlidingContact
@@ -58,10 +56,3 @@ class Spherical(Joint):
 
     def solve_coordinates(self, X: Pose, form: Array) -> Array:
         return quaternion_of(X.R)
-
-    @classmethod
-    def read_per_coordinate(cls, reader: Reader, raw: Any, field: str, spec: Spec) -> Values:
-        if field in ("stiffness", "neutral"):
-            message = f"a {cls.kind} joint turns by a quaternion and has no angle to act on; use an effort law"
-            raise reader.fail(field, message)
-        return super().read_per_coordinate(reader, raw, field, spec)

@@ -22,14 +22,25 @@ from kinode.algebra.scalars import Array, Scalar
 from kinode.algebra.spatial import ZERO3, Pose
 from kinode.expressions.syntax_tree import Expression, symbol
 from kinode.model.base.element import Load, check_still
-from kinode.model.base.field_reader import Reader
-from kinode.model.base.fields import Spec, Value, frame, number, special
+from kinode.model.base.field_reader import FieldKind, Reader, plainly
+from kinode.model.base.fields import Value, frame, number, special
 from kinode.model.base.frames import UNIT_LENGTH_ROUNDING, Frame, axis_vector, read_axis
 from kinode.model.base.kinds import register
 from kinode.model.base.scene import LawScene
+from kinode.model.base.value_walk import XYZ, Form
 from kinode.model.network.part import Part, Row, port
 
 ORDER = 130  # in lists of kinds
+
+
+def _read_direction(reader: Reader, raw: Any, field: str) -> Any:
+    axis = read_axis(reader, raw, field)
+    if not all(isinstance(x, float) for x in axis_vector(axis)):
+        raise reader.fail(field, "three plain numbers are expected")
+    return axis
+
+
+FieldKind("direction", "AxisLike", "axis", {}, plainly(_read_direction), form=Form.AXIS, parts=XYZ)
 
 
 def direction() -> Any:
@@ -41,13 +52,6 @@ class WorldLink(Part):
 
     if TYPE_CHECKING:
         along: Any
-
-    @classmethod
-    def read_direction(cls, reader: Reader, raw: Any, field: str, spec: Spec) -> Any:
-        axis = read_axis(reader, raw, field)
-        if not all(isinstance(x, float) for x in axis_vector(axis)):
-            raise reader.fail(field, "three plain numbers are expected")
-        return axis
 
     @property
     def unit(self) -> Array:

@@ -40,15 +40,6 @@ class Node(NamedTuple):
         return self.domain.kind
 
 
-def find_parts(system: System) -> dict[str, Part]:
-    """The elements that are parts of a network; they are kept until the system changes."""
-    known: dict[str, Part] | None = system.derived.get("parts")
-    if known is None:
-        known = {name: element for name, element in system.elements.items() if isinstance(element, Part)}
-        system.derived["parts"] = known
-    return known
-
-
 def find_nodes(system: System) -> dict[str, Node]:
     """The nodes by name, in the order in which they are first named.
 
@@ -56,7 +47,7 @@ def find_nodes(system: System) -> dict[str, Node]:
     """
     ports: dict[str, list[tuple[str, str]]] = {}
     nodes: dict[str, Node] = {}
-    for part in find_parts(system).values():
+    for part in system.parts.values():
         for port, kind in part.ports().items():
             node = find_node(system, part, port, kind)
             known = nodes.setdefault(node.name, node)

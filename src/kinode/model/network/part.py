@@ -29,7 +29,7 @@ from kinode.expressions.parser import locate
 from kinode.expressions.syntax_tree import Expression, symbol
 from kinode.expressions.units import DIMENSIONS, Dimension, describe_dimension
 from kinode.model.base.element import Element, Load
-from kinode.model.base.field_reader import Reader
+from kinode.model.base.field_reader import IN_PORTS, LAW, NUMBER, FieldKind, Reader
 from kinode.model.base.fields import (
     POSITIVE,
     UNSIGNED,
@@ -73,13 +73,20 @@ HEAT_FIELD = Alternative((), Spec("port", None, "node that its losses warm, in a
 OWN = {"power": "power", "stored": "energy", "lost": "power"}  # quantities of every part
 _TIME = DIMENSIONS["time"].dimension
 LINK = re.compile(NAME.pattern.removesuffix(r"\Z") + r"(\.3(\.[A-Za-z][A-Za-z0-9_]*)?)?\Z")  # KN1, KN1.3, KN1.3.angle
+PORT = FieldKind(
+    "port",
+    "PortLike",
+    "node",
+    {"type": "string", "pattern": "^" + LINK.pattern.removesuffix(r"\Z") + "$"},
+    names=IN_PORTS,
+)
 
 
 def port(kind: str, doc: str, default: Any = ..., *, domains: Mapping[str, Domain] = DOMAINS) -> Any:
     """A link of a kind, electrical, rotational ...; its value names what it is connected to."""
     if kind not in domains:
         raise ModelError(unknown("no kind of port is called", kind, domains) + f"; there are {', '.join(domains)}")
-    return declare(default, Spec("port", kind, doc))
+    return declare(default, Spec(PORT.word, kind, doc))
 
 
 class Row(NamedTuple):
@@ -172,9 +179,7 @@ class Part(Element):
     @classmethod
     def ports(cls) -> dict[str, Domain]:
         """Its ports with their kinds, in order of declaration."""
-        return {
-            name: cls.domains[spec.dimension or ""] for name, (_, spec) in cls.specs().items() if spec.shape == "port"
-        }
+        return {name: cls.domains[spec.dimension or ""] for name, spec in cls.fields_of(PORT).items()}
 
     @classmethod
     def positional_fields(cls) -> tuple[str, ...]:
@@ -205,8 +210,8 @@ class Part(Element):
         quantities |= vector_units(cls.vector_ports, {**POTENTIALS, **TOLD})
         quantities |= {name: unknown.unit for name, unknown in cls.all_unknowns().items()}
         quantities |= dict.fromkeys(cls.modes, "dimensionless")
-        laws = {name: spec.dimension for name, (_, spec) in cls.specs().items() if spec.shape == "law"}
-        quantities |= {name: unit for name, unit in laws.items() if unit is not None}
+        laws = cls.fields_of(LAW).items()
+        quantities |= {name: spec.dimension for name, spec in laws if spec.dimension is not None}
         for name, formula in cls.formulas().items():
             quantities[name] = formula.unit or _infer_unit(cls, name, formula.text, quantities)
         return {**quantities, **OWN, **({} if cls.supplied == "0" else {"supplied": "power"})}
@@ -251,10 +256,7 @@ class Part(Element):
     def local_values(self) -> dict[str, Expression | float]:
         """What each name in its equations stands for in the system, derived quantities left out."""
         values: dict[str, Expression | float] = {}
-        for name, (field, spec) in self.specs().items():
-            value = getattr(self, field.name)
-            if spec.shape in ("number", "law") and value is not None:
-                values[name] = self.own(name, value)
+        values |= {name: self.own(name, value) for name, value in self.values_of(NUMBER, LAW).items()}
         for name, kind in self.ports().items():
             values |= {f"{name}.{word}": self.variable(f"{name}.{word}") for word in kind.units}
         values |= {name: self.variable(name) for name in (*self.all_unknowns(), *self.modes)}
@@ -353,9 +355,8 @@ class Part(Element):
 
     def check_numbers(self, known: Callable[[Any], float | None]) -> None:
         super().check_numbers(known)
-        for name, (field, spec) in self.specs().items():
-            value = getattr(self, field.name) if spec.shape in ("number", "law") else None
-            number = None if value is None else known(value)
+        for name, value in self.values_of(NUMBER, LAW).items():
+            number = known(value)
             wrong = None if number is None else self.find_wrong(name, number)
             if number == 0.0 and name in self.structural and isinstance(value, Expression):
                 wrong = f"{value.text()} is zero, which leaves out a state: write the number 0 instead"
@@ -473,9 +474,7 @@ def check_square(cls: type[Part], rows: Sequence[Row]) -> None:
 
 def names_in(cls: type[Part]) -> Iterator[str]:
     """Every name that the equations of a kind may use."""
-    for name, (_, spec) in cls.specs().items():
-        if spec.shape in ("number", "law"):
-            yield name
+    yield from cls.fields_of(NUMBER, LAW)
     for name, kind in cls.ports().items():
         yield from (f"{name}.{word}" for word in kind.units)
     yield from cls.all_unknowns()
@@ -503,7 +502,7 @@ def _check_words(cls: type[Part]) -> None:
                 raise ModelError(f"{name!r} is {taken[name]} already", field=name)
             taken[name] = what
     for name, (_, spec) in cls.specs().items():
-        if spec.shape != "port" and spec.dimension is not None:
+        if name not in cls.ports() and spec.dimension is not None:
             _check_dimension(name, spec.dimension)
     for name, one in cls.all_unknowns().items():
         _check_dimension(name, one.unit)
@@ -540,7 +539,6 @@ def _check_names(cls: type[Part], what: str, text: str, *, equation: bool = Fals
     known = list(names_in(cls))
     if before is not None:
         known = [name for name in known if name not in list(cls.formulas())[list(cls.formulas()).index(before) :]]
-    specs = cls.specs()
     for side in _sides(what, text, equation):
         for name in sorted(side.names()) if isinstance(side, Expression) else ():
             base, order = split_rate(name)
@@ -549,7 +547,7 @@ def _check_names(cls: type[Part], what: str, text: str, *, equation: bool = Fals
                 raise LawError(unknown("no quantity is called", base, known), text=text, position=position, field=what)
             if (refused := refused_rate(cls.vector_ports, base, order)) is not None:
                 raise LawError(refused, text=text, position=position, field=what)
-            if order and base in specs and specs[base][1].shape == "law":
+            if order and base in cls.fields_of(LAW):
                 message = f"the rate of the law {base} is not known: let the law give the rate"
                 raise LawError(message, text=text, position=position, field=what)
 

@@ -19,8 +19,8 @@ import numpy as np
 
 from kinode.algebra.scalars import Array, Scalar, less, maximum, minimum, sqrt, tidy
 from kinode.model.base.element import Element, Load
-from kinode.model.base.field_reader import Reader
-from kinode.model.base.fields import POSITIVE, Spec, Value, law, number, record, special
+from kinode.model.base.field_reader import FieldKind, Reader, array_of, plainly, ref
+from kinode.model.base.fields import POSITIVE, Value, law, number, record, special
 from kinode.model.base.kinds import register
 from kinode.model.base.scene import LawScene, PositionScene
 
@@ -31,6 +31,15 @@ ORDER = 30  # in lists of kinds
 
 Range = tuple[Value, Value]
 PLAIN = "dimensionless"  # a signal is a number; its unit is what its laws make of it
+
+
+def _read_range(reader: Reader, raw: Any, field: str) -> Range:
+    low, high = reader.sequence(raw, 2, field, lambda item: reader.number(item, None, field))
+    return low, high
+
+
+_BOTH = array_of(ref("number"), 2, 2)
+RANGE = FieldKind("range", "VectorLike", "2 numbers", _BOTH, plainly(_read_range), first="[-1, 1]")
 
 
 def clamp(x: Scalar, low: Scalar, high: Scalar) -> Scalar:
@@ -68,11 +77,6 @@ class SignalPart(Element):
         names = [state for state, _ in self.states]
         return scene.other_states(self.name)[names.index(name)]
 
-    @classmethod
-    def read_range(cls, reader: Reader, raw: Any, field: str, spec: Spec) -> Range:
-        low, high = reader.sequence(raw, 2, field, lambda item: reader.number(item, spec.dimension, field))
-        return low, high
-
     # -- checks ------------------------------------------------------------------------------------
     def check_in(self, system: System) -> None:
         """Check numbers that are arithmetic with parameters, at their present values."""
@@ -80,11 +84,10 @@ class SignalPart(Element):
 
     def check_numbers(self, known: Callable[[Any], float | None]) -> None:
         super().check_numbers(known)
-        for field, spec in self.specs().values():
-            pair = getattr(self, field.name) if spec.shape == "range" else None
-            low, high = (None, None) if pair is None else map(known, pair)
+        for field, pair in self.values_of(RANGE).items():
+            low, high = map(known, pair)
             if low is not None and high is not None and low >= high:
-                raise self.error_at(field.name, f"the lower one comes first, and {low:g} is not below {high:g}")
+                raise self.error_at(field, f"the lower one comes first, and {low:g} is not below {high:g}")
 
 
 @record

@@ -14,7 +14,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Mapping, Sequence
 from fractions import Fraction
-from functools import cached_property
+from functools import cached_property, partial
 from typing import Any, ClassVar
 
 import numpy as np
@@ -23,8 +23,8 @@ from kinode.algebra.scalars import Array, Scalar, floor, tidy
 from kinode.errors import ModelError
 from kinode.expressions.units import DIMENSIONS, parse_quantity
 from kinode.model.base.events import Sampler, exact_seconds
-from kinode.model.base.field_reader import Reader
-from kinode.model.base.fields import POSITIVE, Spec, Value, law, number, record, short, special
+from kinode.model.base.field_reader import TIME, FieldKind, Reader, plainly, whole_from
+from kinode.model.base.fields import POSITIVE, Value, law, number, record, short, special
 from kinode.model.base.kinds import register
 from kinode.model.base.scene import LawScene, PositionScene
 from kinode.model.signals.continuous import PLAIN, Range, SignalPart, clamp
@@ -82,6 +82,13 @@ def read_count(reader: Reader, raw: Any, field: str, most: int) -> int:
     return int(raw)
 
 
+_CLOCK = plainly(partial(read_seconds, rates=True))
+FieldKind("clock", "TimeLike", "time or rate", TIME, _CLOCK, names=None, first="10 ms")
+FieldKind("seconds", "TimeLike", "time", TIME, plainly(read_seconds), names=None)
+FieldKind("count", "int", "int", whole_from(0), plainly(partial(read_count, most=LONGEST_DELAY)), names=None)
+FieldKind("seed", "int", "int", whole_from(0), plainly(partial(read_count, most=2**53)), names=None)
+
+
 @record
 class Sampled(SignalPart):
     """The base of sampled parts: a clock, rounding and delay of the output."""
@@ -93,18 +100,6 @@ class Sampled(SignalPart):
         None, "step to which the output is rounded; not at all if left out", None, range=POSITIVE
     )
     before: Value = number(None, "output before the first sample, or before its delay is over", 0.0, aside=True)
-
-    @classmethod
-    def read_clock(cls, reader: Reader, raw: Any, field: str, spec: Spec) -> Fraction:
-        return read_seconds(reader, raw, field, rates=True)
-
-    @classmethod
-    def read_seconds(cls, reader: Reader, raw: Any, field: str, spec: Spec) -> Fraction:
-        return read_seconds(reader, raw, field)
-
-    @classmethod
-    def read_count(cls, reader: Reader, raw: Any, field: str, spec: Spec) -> int:
-        return read_count(reader, raw, field, LONGEST_DELAY)
 
     # -- what a kind declares ---------------------------------------------------------------------
     @property
@@ -197,10 +192,6 @@ class SampleHold(Sampled):
         None, "standard deviation of normal noise, drawn anew at each sample", None, range=POSITIVE
     )
     seed: int = special("seed", "chooses the noise, together with the name of the part", 0, aside=True)
-
-    @classmethod
-    def read_seed(cls, reader: Reader, raw: Any, field: str, spec: Spec) -> int:
-        return read_count(reader, raw, field, 2**53)
 
     def check(self) -> None:
         super().check()

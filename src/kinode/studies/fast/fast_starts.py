@@ -124,7 +124,7 @@ class StartTable:
             return True
         joints = [joint for joint in system.joints.values() if joint.friction is not None or joint.ends is not None]
         checked = (*system.bodies.values(), *joints, *system.elements.values(), *system.parts.values())
-        return any(_names_in(component, self.changed) for component in checked)
+        return any(self.changed & component.used_names for component in checked)
 
     def _has_rigid_ends(self) -> bool:
         return any(joint.ends is not None and joint.ends.rigid for joint in self.dynamics.system.joints.values())
@@ -145,7 +145,7 @@ class StartTable:
         followers = find_followers(topology)
         if topology.layout.quaternions and (followers or self.initial):
             return False
-        if any(_names_in(system[name], self.changed) for name in (*topology.z_of, *topology.layout.discrete_of)):
+        if any(self.changed & system[name].used_names for name in (*topology.z_of, *topology.layout.discrete_of)):
             return False
         for joint in system.joints.values():
             fields = (law for field, law in joint.expressions() if field not in LATER_FIELDS)
@@ -237,8 +237,3 @@ class StartTable:
         (row, courses), (own_row, own) = split_inputs(inputs), split_inputs(self.inputs)
         alike = courses is own and (own is None or np.array_equal(row, own_row))
         return alike and begin.state.t == self.begin.state.t and not begin.notices
-
-
-def _names_in(component: Any, names: frozenset[str]) -> bool:
-    """Whether a component has expressions of some names."""
-    return any(not names.isdisjoint(law.names()) for _, law in component.expressions())

@@ -22,10 +22,11 @@ from typing import Any
 from kinode.editing.places import EntryPlaces, file_of
 from kinode.expressions.syntax_tree import Expression
 from kinode.formats.yaml_text import NodeKind, SpanNode
+from kinode.model.base.field_reader import LAW
 from kinode.model.base.fields import Component
 from kinode.model.base.frames import Frame
 from kinode.model.base.symbols import Outline, Stroke, StrokeRole, Symbol, find_symbol
-from kinode.model.circuit_topology import ENERGY, INFORMATION, VECTOR, expressions_of
+from kinode.model.circuit_topology import ENERGY, INFORMATION, VECTOR
 from kinode.model.joints.joint import Joint
 from kinode.model.network.domain import BASE
 from kinode.model.network.part import Part
@@ -318,16 +319,14 @@ def _is_open(model: Component, name: str) -> bool:
     value = getattr(model, model.specs()[name][0].name)
     if value is not None:
         return isinstance(value, float)
-    laws = [getattr(model, field.name) for field, spec in model.specs().values() if spec.shape == "law"]
-    return not any(isinstance(law, Expression) for law in laws)
+    return not any(isinstance(law, Expression) for law in model.values_of(LAW).values())
 
 
 def _reading_field(model: Component, source: str) -> str:
     """The field of a component whose law reads another."""
-    for name, (entry, _) in model.specs().items():
-        for law in expressions_of(getattr(model, entry.name)):
-            if any(word == source or word.startswith(f"{source}.") for word in law.names()):
-                return name
+    for name, law in model.expressions():
+        if any(word == source or word.startswith(f"{source}.") for word in law.names()):
+            return name
     return "law" if model.section == "signals" else ""
 
 

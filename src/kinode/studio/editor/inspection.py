@@ -23,8 +23,9 @@ from kinode.expressions.syntax_tree import Expression
 from kinode.formats.yaml_files import FIELDS
 from kinode.formats.yaml_text import NodeKind, plain_value
 from kinode.formats.yaml_writer import PlainRecords, write_flow
-from kinode.model.base.fields import Component, find_expressions
+from kinode.model.base.fields import Component
 from kinode.model.base.parameters import Input, Parameter, RunDefaults, Signal
+from kinode.model.base.value_walk import find_expressions
 from kinode.model.system import System
 from kinode.sheets.tables import number
 from kinode.studio.editor.checked_model import CheckedVersion, places_in
@@ -234,7 +235,7 @@ def _field(
         "given": given,
         "value": _number(found.system, value) if given is not None else None,
         "line": None if node is None else node.line,
-        "reads": sorted({word for law in _laws(value) for word in law.names()}),
+        "reads": sorted({word for law in find_expressions(value) for word in law.names()}),
     }
     return cast(InspectedField, shown)
 
@@ -244,13 +245,6 @@ def _value_of(model: Component | None, field: str) -> Any:
         return None
     spec = model.specs().get(field)
     return getattr(model, spec[0].name if spec is not None else field, None)
-
-
-def _laws(value: Any) -> Iterator[Expression]:
-    try:
-        yield from find_expressions(value)
-    except TypeError:
-        return
 
 
 def _number(system: System, value: Any) -> float | list[float] | None:
@@ -340,7 +334,7 @@ def _inspect_inherited(
         inherited: Any = {
             **row, "path": [row["name"]], "given": text, "default": shown, "line": None if node is None else node.line,
             "required": False, "value": _number(found.system, value),
-            "reads": sorted({word for law in _laws(value) for word in law.names()}),
+            "reads": sorted({word for law in find_expressions(value) for word in law.names()}),
         }  # fmt: skip
         fields.append(inherited)
     return {

@@ -20,6 +20,7 @@ from kinode.errors import ArgumentError
 from kinode.expressions.syntax_tree import Expression
 from kinode.model.base.bodies import Body
 from kinode.model.base.element import ELEMENTS, Element
+from kinode.model.base.field_reader import FLAG, FRAME, INPUT_LAWS, JOINT, LAW
 from kinode.model.base.fields import Component, Spec
 from kinode.model.base.frames import Frame
 from kinode.model.base.parameters import Input, Parameter, Signal
@@ -28,7 +29,7 @@ from kinode.model.circuit_topology import ENERGY, INFORMATION, VECTOR
 from kinode.model.constraints.constraint import CONSTRAINTS
 from kinode.model.joints.joint import JOINTS, Joint
 from kinode.model.network.domain import DOMAINS, domain_of_coordinate
-from kinode.model.network.part import Part
+from kinode.model.network.part import PORT, Part
 from kinode.other_words import OTHER_WORDS
 from kinode.views.diagram import circuit_symbols
 from kinode.views.diagram.box_geometry import find_size
@@ -74,8 +75,7 @@ def find_role(cls: type[Component]) -> str:
         return "KN"
     if issubclass(cls, Part):
         return "part"
-    shapes = {spec.shape for _, spec in cls.specs().values()}
-    if shapes & {"frame", "joint"} or getattr(cls, "everywhere", False):
+    if cls.fields_of(FRAME, JOINT) or getattr(cls, "everywhere", False):
         return "E" if symbol_of(cls).source else "DC"
     return "signal"
 
@@ -91,9 +91,9 @@ def ports_of(cls: type[Component]) -> list[Port]:
         return [*ports, Port("3", ENERGY if freedoms == 1 else VECTOR, side="bottom")] if freedoms else ports
     domains = cls.ports() if issubclass(cls, Part) else {}
     for name, (_, spec) in cls.specs().items():
-        if spec.shape == "frame":
+        if spec.kind is FRAME:
             ports.append(Port(name, VECTOR))
-        elif spec.shape == "joint" or name in domains:
+        elif spec.kind is JOINT or name in domains:
             ports.append(Port(name, ENERGY))
         elif takes_signal(cls, name, spec):
             ports.append(Port(name, INFORMATION))
@@ -104,7 +104,7 @@ def ports_of(cls: type[Component]) -> list[Port]:
 
 def takes_signal(cls: type[Component], name: str, spec: Spec) -> bool:
     """Whether a field is drawn as a port for information: the law of a source or a ratio, what a controller reads."""
-    if spec.shape not in ("law", "input_laws"):
+    if spec.kind not in (LAW, INPUT_LAWS):
         return False
     default = cls.specs()[name][0].default
     if issubclass(cls, Part):
@@ -187,10 +187,10 @@ def _plain_field(name: str, shape: str, doc: str, required: bool) -> Plain:
 
 def _field(cls: type[Component], name: str, spec: Spec, default: Any) -> Plain:
     required = default is dataclasses.MISSING
-    unit = cls.field_unit(spec) if spec.shape not in ("port", "choice") else ""
+    unit = cls.field_unit(spec) if spec.kind is not PORT else ""
     row = _plain_field(name, spec.shape, _CODE.sub(r"\1", spec.doc), required)
     shown = None if required or default is None else default_text(default, unit)
-    choices = list(spec.choices) if spec.shape == "choice" else ["true", "false"] if spec.shape == "flag" else []
+    choices = ["true", "false"] if spec.kind is FLAG else list(spec.choices)
     return {**row, "unit": unit, "dimension": spec.dimension or "", "default": shown, "choices": choices}
 
 

@@ -22,7 +22,6 @@ from kinode.dynamics.starts.assembly import find_closure_errors
 from kinode.dynamics.starts.initial_values import InitialValues
 from kinode.errors import AssemblyError, Error, Gap
 from kinode.kernels.state import State
-from kinode.model.base.fields import Component
 from kinode.model.joints.joint import Joint
 from kinode.model.system import System, joint_frame
 from kinode.multibody.snapshot import Snapshot
@@ -199,8 +198,8 @@ def _without_elements(system: System) -> System:
         if joint.effort is not None or joint.speed is not None:
             copy.replace(_undriven(joint, system))
     placing = [*copy.declared_joints.values(), *copy.constraints.values(), *copy.frames.values()]
-    read = {word.partition(".")[0] for part in placing for word in _names(part)}
-    while more := {word for signal in read & copy.signals.keys() for word in _names(copy.signals[signal])} - read:
+    read = {word.partition(".")[0] for part in placing for word in part.used_names}
+    while more := {word for signal in read & copy.signals.keys() for word in copy.signals[signal].used_names} - read:
         read |= more
     for name in [*copy.elements, *(signal for signal in copy.signals if signal not in read)]:
         if name in copy.declared:
@@ -214,10 +213,6 @@ def _undriven(joint: Joint, system: System) -> Joint:
         return replace(joint, effort=None)
     start = joint.q if joint.q is not None else tuple(float(x) for x in joint.initial_q(system.nominal))
     return replace(joint, effort=None, speed=None, q=start)
-
-
-def _names(part: Component) -> set[str]:
-    return {word for _, law in part.expressions() for word in law.names()}
 
 
 def _bare(system: System) -> System:

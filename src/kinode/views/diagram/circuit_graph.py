@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any
 
 from kinode.expressions.syntax_tree import Expression
 from kinode.expressions.units import DIMENSIONS
+from kinode.model.base.field_reader import LAW, NUMBER
 from kinode.model.base.fields import Component
 from kinode.model.base.parameters import Signal
 from kinode.model.base.symbols import Outline, Symbol, find_symbol, symbol_of
@@ -238,10 +239,9 @@ class CircuitGraph:
         """The characteristic number or law of an element, such as a resistance; none for a machine."""
         if symbol.outline is Outline.MACHINE:
             return ""
-        for name, (spec_field, spec) in element.specs().items():
-            value = getattr(element, spec_field.name)
-            if name in MAIN_FIELDS and spec.shape in ("number", "law") and value is not None:
-                return self._value(value, spec.dimension)
+        for name, value in element.values_of(NUMBER, LAW).items():
+            if name in MAIN_FIELDS:
+                return self._value(value, element.specs()[name][1].dimension)
         return ""
 
     def _effect(self, joint: Joint, effect: str, given: Any) -> str:

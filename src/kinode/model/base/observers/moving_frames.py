@@ -20,7 +20,7 @@ from kinode.algebra.scalars import Array, Scalar, inverse, sqrt, tidy
 from kinode.algebra.spatial import IDENTITY3, IDENTITY_POSE, ZERO3, Pose, cross, dot, rotation_about
 from kinode.model.base.field_reader import Reader
 from kinode.model.base.fields import Component, Spec, Value, Vector, laws, record, special, vector
-from kinode.model.base.frames import ZERO, Frame, axis_vector, read_axis
+from kinode.model.base.frames import ZERO, Frame, axis_vector, read_turns
 from kinode.model.base.kinds import Registry, register
 
 if TYPE_CHECKING:
@@ -43,15 +43,6 @@ class Observer(Component):
     follows_velocity: ClassVar[bool] = False  # whether its axes need velocities, and its angular velocity accelerations
 
     on: Frame = special("base", "what it stands on: a body, a place on one, another frame", WORLD)
-
-    @classmethod
-    def read_base(cls, reader: Reader, raw: Any, field: str, spec: Spec) -> Frame:
-        frame: Frame = reader.frame(raw, field)
-        return frame
-
-    @classmethod
-    def read_axis(cls, reader: Reader, raw: Any, field: str, spec: Spec) -> Any:
-        return read_axis(reader, raw, field)
 
     def check(self) -> None:
         """Refuse fields that contradict each other."""
@@ -150,14 +141,7 @@ class PrescribedFrame(Observer):
 
     @classmethod
     def read_turns(cls, reader: Reader, raw: Any, field: str, spec: Spec) -> tuple[tuple[Any, Value], ...]:
-        if not isinstance(raw, (list, tuple)) or not raw:
-            raise reader.fail(field, "is a list of (axis, law) pairs, such as [[z, 0.2*t], [x, 10 deg]]")
-        turns = []
-        for item in raw:
-            if not isinstance(item, (list, tuple)) or len(item) != 2:
-                raise reader.fail(field, f"each turn is a pair of an axis and an angle, not {item!r}")
-            turns.append((read_axis(reader, item[0], field), reader.law(item[1], "angle", field)))
-        return tuple(turns)
+        return read_turns(reader, raw, field, "law", "[[z, 0.2*t], [x, 10 deg]]", reader.law)
 
     def check(self) -> None:
         if self.rpy is not None and self.turns is not None:
