@@ -369,7 +369,7 @@ def plain_table(table: Table) -> Plain:
 def audit_badge(run: Trajectory) -> Plain:
     """The energy audit of a run."""
     audit = run.audit
-    rows = [(words, number(value, 5)) for words, value in audit.rows]
+    rows = [(words.replace("defect", "defect at the end"), number(value, 5)) for words, value in audit.rows]
     table = Table(("", "J"), rows, title="Energy from start to end")
     notes = [] if audit.drift is None else [str(audit.drift)]
     return {

@@ -334,7 +334,9 @@ def _energy(run: Trajectory) -> Markup:
     values, audit = run.evaluate(names), run.audit
     lines = [PlotLine(word, "J", values[name]) for word, name in zip(("kinetic", "potential", "total"), names)]
     sentence = audit.trust.removeprefix("trust: ")
-    rows = [(words, ("+" if x > 0 else "") + number(x, 5)) for words, x in audit.rows]
+    rows = [
+        (words.replace("defect", "defect at the end"), ("+" if x > 0 else "") + number(x, 5)) for words, x in audit.rows
+    ]
     sums = tag("div", table(Table(["from start to end", ("", "J")], rows)))
     words = "The change of energy is compared with the work that was done; what is left is the error of the run."
     plots = tag("div", _small(run, lines, "Energy", "energy"), sums, class_="plots")

@@ -14,7 +14,6 @@ import math
 from collections.abc import Callable
 
 from kinode.jit.loop.memory import Floats, Ints, Struct, bits, call, floats, struct, tail
-from kinode.ode.loops.advance import advance_adaptive, advance_adaptive_plain, advance_fixed, advance_fixed_plain
 from kinode.ode.loops.run_codes import Outcome
 from kinode.ode.loops.run_memory import RunMemory
 
@@ -341,15 +340,3 @@ def many_by(name: str, advance: Callable[[RunMemory], int]) -> Callable[[ManyMem
 
     make_many.__name__ = f"make_many_{name}"  # by which its machine code is known
     return make_many
-
-
-LOOPS: dict[str, Callable[[ManyMemory], int]] = {
-    name: many_by(name, advance)
-    for name, advance in (
-        ("advance_adaptive", advance_adaptive),
-        ("advance_adaptive_plain", advance_adaptive_plain),
-        ("advance_fixed", advance_fixed),
-        ("advance_fixed_plain", advance_fixed_plain),
-    )
-}
-"""The loop over runs by the name of the main loop of one."""

@@ -14,6 +14,7 @@ from __future__ import annotations
 import ctypes
 import math
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from functools import cache as remember
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -29,6 +30,7 @@ from kinode.kernels.kernel_options import Kernel
 from kinode.kernels.kernel_table import find_row
 from kinode.model.quantities import QuantityExpression, QuantityName, find_expression, find_quantity
 from kinode.model.system_checks import find_asking
+from kinode.ode.compiled_loops import find_source
 from kinode.ode.input_table import Inputs, VaryingInputs, inputs_at
 from kinode.ode.integrate import PreparedRun, begin_run
 from kinode.ode.kernel_spec import KernelSpec
@@ -51,11 +53,11 @@ from kinode.studies.batch import RowMaker, Team, Values
 from kinode.studies.fast.fast_loops import (
     IS_LONG,
     LEFT,
-    LOOPS,
     MADE,
     ManyMemory,
     ReduceMemory,
     RowKernel,
+    many_by,
     reduce_rows,
 )
 from kinode.studies.fast.fast_starts import Starts, StartTable
@@ -217,6 +219,12 @@ FIRST_NUMBERS = 1 << 19
 """Numbers for which memory is provided at first, at most."""
 
 
+@remember
+def _loop_over_runs(name: str) -> Callable[[ManyMemory], int]:
+    """The loop over runs with the main loop of that name."""
+    return many_by(name, find_source(name))
+
+
 class ManyRuns:
     """Runs one after the other in one loop, each with steps of its own, begun in the memory of the one before."""
 
@@ -226,7 +234,7 @@ class ManyRuns:
         self._measuring = runs.measures.open() if varying else None
         """What measures runs whose inputs have to be found at each row."""
         self._leaves_stiff = runs.solver is not None and runs.solver.stiff_kernel is not None
-        self._call = compiled(LOOPS[prepared.loop_name], words="the integrator", folder=FOLDER)
+        self._call = compiled(_loop_over_runs(prepared.loop_name), words="the integrator", folder=FOLDER)
         self._run: LoopRun | None = None
         self._t, self._y, self._out = np.empty(0), np.empty((0, 0)), np.empty((0, 0))
         self.memory.stop = ints_of(stop)

@@ -433,7 +433,7 @@ class Client:
         lanes = list(self._lanes.values())
         dropped = [job for lane in lanes for job, _ in lane.take_back(fits)]
         running = [lane.running[0] for lane in lanes if lane.running is not None and fits(lane.running)]
-        stopped = running + dropped
+        stopped = [job for job in running if job.goes_on()] + dropped  # one that was stopped may not have left its lane
         for job in stopped:
             job.stop()
         for job in dropped:
