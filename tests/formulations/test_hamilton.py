@@ -16,7 +16,7 @@ from kinode.model.joints.joint import JOINTS
 from kinode.multibody.snapshot import Snapshot
 from kinode.structure.state_layout import EvaluationPoint
 from kinode.structure.topology import find_topology
-from kinode.symbolic.structure_constants import structure_constants
+from kinode.symbolic.traced_derivation import structure_constants
 from kinode.tasks.verify import random_state
 
 CROSS = np.array(

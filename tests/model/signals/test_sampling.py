@@ -15,8 +15,7 @@ from small_fmus import make_fmu
 
 import kinode as kn
 from kinode.model.base.element import ELEMENTS
-from kinode.model.signals.random_numbers import M1, M2, draw_uniform, seeded
-from kinode.model.signals.sampling import Sampled
+from kinode.model.signals.sampling import M1, M2, Sampled, draw_uniform, seeded
 from kinode.multibody.snapshot import Snapshot
 from kinode.structure.state_layout import EvaluationPoint
 from kinode.structure.topology import find_topology
