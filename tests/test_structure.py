@@ -1,6 +1,7 @@
 """The house as it is meant to be: sizes that a reader can take in, names that mean one thing, no back doors."""
 
 import ast
+import re
 from collections import Counter
 from dataclasses import dataclass, field
 from functools import cache
@@ -22,6 +23,8 @@ KINDS = tuple(f"model/{name}/" for name in ("joints", "constraints", "elements",
 LINES_OF_A_FUNCTION = 60  # its docstring and signature apart
 # Functions that are longer, and why that is right.
 LONGER: dict[str, str] = {}
+FILE = re.compile(r"(?<![\w*/.-])[\w-]+(?:/[\w.-]+)*\.(?:py|ts|md)\b")
+ROOT = SOURCE.parents[1]
 # Private names of libraries that have no public one.
 FOREIGN = {"_ARRAY_API", "_print", "_replace", "_fields", "_asdict", "_make"}
 
@@ -36,6 +39,8 @@ class ModuleFacts:
     foreign_private: list[str] = field(default_factory=list)
     untyped_scenes: list[str] = field(default_factory=list)
     written_dictionaries: list[str] = field(default_factory=list)
+    named_files: list[str] = field(default_factory=list)
+    """Files that docstrings send a reader to."""
     imported: set[str] = field(default_factory=set, compare=False)
     """Modules of kinode, without its name; and what may be one."""
 
@@ -46,12 +51,20 @@ def every_module():
     return [find_facts(path.relative_to(SOURCE), path.read_text()) for path in MODULES]
 
 
+def _prose(node):
+    """The docstring without its examples."""
+    lines = (ast.get_docstring(node) or "").splitlines()
+    return "\n".join(line for line in lines if not line.lstrip().startswith((">>>", "...")))
+
+
 def find_facts(name, text):
     facts = ModuleFacts()
     nodes = list(ast.walk(ast.parse(text)))
     own = {word for node in nodes for word in defined(node)} | FOREIGN
     for node in nodes:
         place = f"{name}:{getattr(node, 'lineno', 0)}"
+        if isinstance(node, ast.Module | ast.ClassDef | ast.FunctionDef):
+            facts.named_files += [f"{name} {file}" for file in FILE.findall(_prose(node))]
         match node:
             case ast.ClassDef():
                 facts.classes.append(node.name)
@@ -148,9 +161,21 @@ def test_nothing_is_written_into_another_object():
     assert {place.rpartition("/")[2] for place in written} <= {"fast_method.py"}
 
 
+def test_docstrings_send_to_files_that_are_there():
+    trees = [SOURCE, *(ROOT / folder for folder in ("docs", "examples", "tests", "tools", "web/src"))]
+    names = {path.name for tree in trees for path in tree.rglob("*") if path.is_file()}
+    named = [facts.split() for module in every_module() for facts in module.named_files]
+    lost = [
+        (place, file) for place, file in named
+        if not (file in names or any((base / file).is_file() for base in (ROOT, SOURCE, (SOURCE / place).parent)))
+    ]  # fmt: skip
+    assert not lost
+
+
 def test_the_walk_finds_what_is_wrong():
-    text = "from x import *\nclass A:\n    def f(self, scene, other):\n        other.__dict__.update({})\n"
+    text = "'See lost/a.py.'\nfrom x import *\nclass A:\n    def f(self, scene, other):\n"
+    text += "        other.__dict__.update({})\n"
     text += "        return other._secret + self._mine\n    def g(self, scene: Any):\n" + 61 * "        pass\n"
     assert find_facts("a.py", text) == ModuleFacts(
-        ["A"], ["a.py:g"], ["a.py:1"], ["a.py:5: other._secret"], ["a.py:3", "a.py:6"], ["a.py"]
+        ["A"], ["a.py:g"], ["a.py:2"], ["a.py:6: other._secret"], ["a.py:4", "a.py:7"], ["a.py"], ["a.py lost/a.py"]
     )

@@ -104,7 +104,7 @@ def check_text(
     file : str or path, optional
         The file that it is from: for the files that it names.
     trust : bool, default False
-        Whether it may name files outside the folder of ``file``, and FMUs; see also ``trusted_places``.
+        Whether it may name files outside the folder of ``file``, and FMUs; `places.py` says which.
     box : tuple of str
         The subsystem whose inside is read by itself: its nodes may be open, and names are those in it.
 

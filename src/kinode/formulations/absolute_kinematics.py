@@ -196,7 +196,7 @@ def trace_rate(topology: Topology, tape: Tape) -> list[Scalar]:
 
 
 def trace_measurement(topology: Topology, tape: Tape) -> list[Scalar]:
-    """q, u, z in joint coordinates, and then the largest violations of each owner (``measured_owners``)."""
+    """q, u, z in joint coordinates, and then the largest violations of each owner."""
     s = Snapshot(topology, AbsoluteLayout(topology).traced_point(tape), formulation=ABSOLUTE)
     kinematics = s.kinematics
     assert isinstance(kinematics, AbsoluteKinematics)

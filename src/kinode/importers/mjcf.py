@@ -17,8 +17,8 @@ Where the two differ:
   the joint, in the axes of the child: of its quaternion (w, v) this is 2 atan2(|v|, |w|) / |v| * sign(w) v, the shorter
   way round.  At rest a ball joint's quaternion is (1, 0, 0, 0).
 
-What has no counterpart (contacts, spatial tendons, muscles, the surrounding medium ...) is left out and listed in
-``System.notes``.
+What has no counterpart (contacts, spatial tendons over more than two sites, muscles, the surrounding medium ...) is
+left out and listed in ``System.notes``.
 """
 
 from __future__ import annotations

@@ -81,7 +81,7 @@ class EventSpec:
 
 @dataclass(frozen=True)
 class BoundSpec:
-    """Compiled bounds of laws and event functions within a step (loops/step_bounds.py).
+    """Compiled bounds of laws and event functions within a step (ode/loops/step_bounds.py).
 
     The kernels have the signature of a rate. That of the ``bounds`` gives the lower, then the upper bounds for ranges
     of the arguments in x. That of the ``arguments`` gives these and their rates; x is the state's rate. That of the

@@ -2,7 +2,7 @@
 
 Arrays have the pictures along the last axis.  ``prepare_frames`` looks up names, support and places once; the evaluator
 then only calls the kernel ``pictures``, one call of machine code for each run, and cuts its result.  Where reactions
-are not unique, the rule that shares them adds its change (``redundant_reactions``).
+are not unique, the rule that shares them adds its change (``dynamics/reactions``).
 
 Who loads a joint, the kinetic part of its reaction by body or by cause, is computed as ``run.causes`` does, in world
 axes.  A player file holds the quantities of ``player_names``; all others need the model at hand.

@@ -3,11 +3,11 @@
 Sums and products of states are as smooth as the states, whose error is controlled.  Every other function can be narrow
 where its argument is not: a comparison, ``max(0, x)``, ``exp(-x*x)``, a table, a sine.  The outermost of these parts of
 each law are watched, and the event functions that follow from the state alone, by bounds on each step
-(loops/step_bounds.py).  Not watched are parts of time alone made of lines, jumps and sines, whose breaks and periods
-limit the steps (time_events.py), and parts that take more than ``MAX_OPERATIONS`` to compute, such as those of
+(ode/loops/step_bounds.py).  Not watched are parts of time alone made of lines, jumps and sines, whose breaks and
+periods limit the steps (time_events.py), and parts that take more than ``MAX_OPERATIONS`` to compute, such as those of
 accelerations and reactions of a large system.
 
-As in loops/step_bounds.py the path of an argument in a step is the cubic through both ends and their rates.  Its
+As in ode/loops/step_bounds.py the path of an argument in a step is the cubic through both ends and their rates.  Its
 control points give the range of the argument in a part of the step, and interval arithmetic the bounds of the law
 there.  Here many steps are searched at a time.
 """

@@ -1,4 +1,4 @@
-"""Loop closure: consistent coordinates, and which constraint rows are independent.
+"""Loop closure in numbers: consistent coordinates, and which constraint rows are independent.
 
 The functions use only the residuals and the Jacobian of the constraint rows (T-4.5).  Lengths are scaled by a
 characteristic length.  Rows are not scaled by their norm, which would turn rows of rounding errors into constraints.

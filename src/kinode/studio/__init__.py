@@ -1,1 +1,1 @@
-"""The player in files, notebooks and the browser, and the live server."""
+"""The studio: the server of live pages, the documents under change, and the editor of circuits."""

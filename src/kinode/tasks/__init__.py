@@ -1,1 +1,1 @@
-"""What one asks of a model, one file for each public function."""
+"""What one asks of one model: runs, equilibria, modes, inverse motion, verification; a file for each question."""

@@ -1,1 +1,1 @@
-"""Views: diagrams, pictures of mechanisms, plots, reports.  They show results and compute no mechanics."""
+"""Views: diagrams, pictures of mechanisms, plots.  They show results and compute no mechanics."""

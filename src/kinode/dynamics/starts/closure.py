@@ -1,4 +1,4 @@
-"""Loop closure: the constraint rows of a system, compiled, with their rank; and the poses of its cut joints.
+"""Loop closure, compiled: the constraint rows of a system with their rank, and the poses of its cut joints.
 
 Rows have residuals, a Jacobian and rates.  They are fewer than the equations of poses and smooth, and vanish also half
 a turn away from some closed positions; a continuous map from rotations to three numbers cannot do otherwise.

@@ -1,9 +1,9 @@
 """The start of an exported model with parameters of its own, as loops that become C (``jit/loop/translator.py``).
 
-The requested initial values are evaluated with these parameters.  Loops are closed by Newton's method from the model's
-own start, and go on to the position nearest to what is asked for where they leave freedoms
-(``warm_starts/newton_loop.py``).  Where that leads too far, parameters are changed in several pieces, from one start to
-the next.  Following states then take their values, and initial values of networks theirs.
+The requested initial values are evaluated with these parameters.  Loops are closed by Newton's method from the
+model's own start, and go on to the position nearest to what is asked for where they leave freedoms
+(``dynamics/starts/newton_loop.py``).  Where that leads too far, parameters are changed in several pieces, from one
+start to the next.  Following states then take their values, and initial values of networks theirs.
 
 Those take the same steps as ``dynamics/starts/network_start.py``: states without an initial value of their own
 get the smallest change with which all initial values of derived quantities hold; what is zero by default then comes as

@@ -1,6 +1,11 @@
 """Shapes: solids of even density that give a body its mass, its center of mass and its inertia.
 
 Where mass properties of a body are stated beside a mesh and differ from those of the mesh, a warning has both numbers.
+
+A solid of a new kind has its sizes, mass and inertia here.  It is read in bodies.py, described in
+``formats/json_schema.py``, edited in ``studio/placing/shape_fields.py``, drawn by ``player/scene_data.py`` with
+``views/mechanism/drawn_scene.py`` and, in the page, by the solids of ``web/src/scene``, and written by
+``exporters/robots/robot_tree.py``.
 """
 
 from __future__ import annotations

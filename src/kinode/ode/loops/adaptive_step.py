@@ -1,4 +1,4 @@
-"""One step with error control: of explicit Runge-Kutta methods here, of implicit ones in implicit/.
+"""One step with error control: of explicit Runge-Kutta methods here, of implicit ones in radau_step.py.
 
 The state is projected onto its constraints at the end of a step. Events are found on the accepted step, with both of
 its ends and its dense output. A method gives a function that tries a step of some length and returns its error

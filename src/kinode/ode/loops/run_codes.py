@@ -100,4 +100,4 @@ class Stepping(IntEnum):
     FIXED = 1
     """The user: all steps have one length, except those that end at events."""
     IMPLICIT = 3
-    """Error control; each step solves equations (implicit/)."""
+    """Error control; each step solves equations (radau_step.py)."""

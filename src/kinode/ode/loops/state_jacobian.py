@@ -2,7 +2,7 @@
 
 It is exact where the model has a kernel of derivatives: of the whole matrix, of accelerations, or of directional
 derivatives, which gives as many columns at a time as it has lanes. Else its columns are differences of the rate.
-Derivatives that are integrated with the state (columns/) have the Jacobian of the state.
+Derivatives that are integrated with the state (sensitivity_columns.py) have the Jacobian of the state.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """The desk of the studio: one document, the pages that show it, and who answers what.
 
 Its requests are the methods below that say so; those of other parts of the page are answered beside it
-(library.py, inspection.py, comparison.py, studies.py, panes.py, placing/place_desk.py).
+(library.py, inspection.py, comparison.py, studies.py, panes.py, studio/placing/place_desk.py).
 
 Some take ``box``: the list of subsystems that lead to the open one.  A gesture in it is ``{do: "in", box, gesture}``.
 Those of LiveDesk, which shows the runs, come on top.

@@ -5,8 +5,8 @@
            + m_j (r_j + rho_j) x acc(r_j) + m_j r_j x acc(rho_j)                                 (T-8.2), (16)
     F, M_o = the same for the system                                                             (T-8.4), (19), (20)
 
-Each term is written here once.  ``vector_sheet`` prints them, ``BALANCE_TERMS`` are the terms that ``run.balance``
-evaluates.  Numbers in brackets are those of the report on free-flight systems (docs/theory/free-flight.md).
+Each term is written here once, printed, and evaluated by ``run.balance``.  Numbers in brackets are those of the
+report on free-flight systems (docs/theory/free-flight.md).
 """
 
 from __future__ import annotations
