@@ -91,6 +91,8 @@ ACTED_ON = ("effort", "effort.drive", "effort.rotor", "effort.gear", *POWERS)
 """What drives and gears contribute to."""
 SHARE_OF = {"power": "effort", "power.drive": "effort.drive"}
 """The effort whose power a quantity is."""
+NEEDS = ("time", "events", "position", "velocity", "acceleration")
+"""What has to be known for a value: time, parameters and inputs alone; the events until then; the state; its rates."""
 
 
 class QuantityName(NamedTuple):
@@ -105,7 +107,7 @@ class QuantityName(NamedTuple):
     frame: Frame | None  # whose quantity
     axes: Frame | None  # in whose axes; None: as the quantity is defined
     dimension: str | tuple[str, ...]
-    needs: str  # position, velocity, acceleration
+    needs: str  # of NEEDS
 
     @property
     def size(self) -> tuple[int, ...]:
@@ -113,6 +115,15 @@ class QuantityName(NamedTuple):
         if self.part is not None or not self.parts:
             return ()
         return (3, 3) if self.quantity == "rotation" else (len(self.parts),)
+
+    @property
+    def is_load(self) -> bool:
+        """Whether it is what joints and constraints bear, which redundant reactions may leave open."""
+        if self.sort == "joint":
+            return self.quantity in JOINT_WRENCHES or self.quantity in ACTED_ON
+        if self.sort == "constraint":
+            return self.quantity != "residual"
+        return self.sort == "link" and self.quantity.rpartition(".")[2] in ("force", "moment")
 
 
 def find_quantity(system: System, text: str) -> QuantityName:
@@ -135,7 +146,7 @@ def _read_name(system: System, text: str) -> QuantityName:
     if head in CONSTANTS or head.startswith(("t.", *(f"{name}." for name in CONSTANTS))):
         raise LawError(explain_constant(head), text=text, position=0)
     if head == "t":
-        return QuantityName(text, "t", "time", "t", (), None, None, None, "time", "position")
+        return QuantityName(text, "t", "time", "t", (), None, None, None, "time", "time")
     owner, rest = split_owner(system, head, text)
     if LINK_NUMBER.search(rest):
         from kinode.model.circuit_topology import find_link_quantity
@@ -153,10 +164,11 @@ def _read_name(system: System, text: str) -> QuantityName:
     if isinstance(component, Parameter | Input | Signal):
         if rest:
             raise LawError(f"{owner} is a number and has no {rest!r}", text=text, position=len(owner) + 1)
-        return QuantityName(text, owner, component.sort(), owner, (), None, None, None, "dimensionless", "position")
+        needs = "position" if isinstance(component, Signal) else "time"
+        return QuantityName(text, owner, component.sort(), owner, (), None, None, None, "dimensionless", needs)
     for name, unit in component.discrete_states:
         if rest == name and axes is None:
-            return QuantityName(text, owner, "held", rest, (), None, None, None, unit, "position")
+            return QuantityName(text, owner, "held", rest, (), None, None, None, unit, "events")
     if isinstance(component, Joint):
         return _quantity_at_joint(system, text, component, rest, axes)
     if isinstance(component, Body):
@@ -531,8 +543,9 @@ def find_unit(system: System, expression: QuantityExpression) -> str:
 def _dimension(system: System, expression: QuantityExpression) -> Dimension | None:
     def lookup(name: str) -> Dimension | None:
         quantity = find_quantity(system, name)
-        if quantity.sort in ("parameter", "input", "signal"):
-            return getattr(system[quantity.owner], "dimension", None)
+        record = system.components.get(quantity.owner)
+        if isinstance(record, Parameter | Input | Signal):
+            return getattr(record, "dimension", None)
         assert isinstance(quantity.dimension, str)
         return DIMENSIONS[quantity.dimension].dimension
 
@@ -542,12 +555,10 @@ def _dimension(system: System, expression: QuantityExpression) -> Dimension | No
 def unit_of(system: System, name: str) -> str | tuple[str, ...]:
     """The SI unit of a quantity: one, or one for each component if they differ; "" if it is not known."""
     quantity = find_quantity(system, name)
-    if quantity.sort in ("parameter", "input"):
-        record = system[quantity.owner]
-        known = isinstance(record, Parameter | Input) and record.dimension is not None
-        return str(record.dimension.unit) if known else ""
-    if quantity.sort == "signal":
-        return ""
+    record = system.components.get(quantity.owner)
+    if isinstance(record, Parameter | Input | Signal):
+        dimension = getattr(record, "dimension", None)
+        return "" if dimension is None else str(dimension.unit)
     if isinstance(quantity.dimension, str):
         return DIMENSIONS[quantity.dimension].unit
     each = tuple(DIMENSIONS[part].unit for part in quantity.dimension)
