@@ -109,7 +109,7 @@ class Dynamics(DerivativeMethods, FrameMethods, SteppedSystem, ExchangedSystem):
         check_applies(formulation, self.arguments.topology)
         self.start = Start(self.arguments, formulation, partial(find_composition, formulation), rows)
         self.known_supports: set[Support] = set()
-        self.functions = KnownFunctions()
+        self.functions = KnownFunctions(dict)
 
     def __reduce__(self) -> tuple[Any, ...]:
         # Machine code cannot be pickled: another process compiles its own.

@@ -27,14 +27,9 @@ if TYPE_CHECKING:
     from kinode.dynamics.compiled_system import Dynamics
 
 Function = Callable[..., Any]
+KnownFunctions = defaultdict[str, dict[Hashable, Function]]
+"""The functions that were made for a compiled system: those of each method by its options."""
 F = TypeVar("F", bound=Function)
-
-
-class KnownFunctions(defaultdict[str, dict[Hashable, Function]]):
-    """The functions that were made for a compiled system: those of each method by its options."""
-
-    def __init__(self) -> None:
-        super().__init__(dict)
 
 
 class Fast:

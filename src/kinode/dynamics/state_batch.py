@@ -60,10 +60,10 @@ class StoredColumns(NamedTuple):
 def find_stored(dynamics: Dynamics, name: QuantityName) -> StoredColumns | None:
     """The columns of a coordinate, a speed or another state of a joint, or of a held value; None for others."""
     topology, roles = dynamics.topology, dynamics.topology.layout.role_slices
-    if name.sort == "held":
+    if name.needs == "events":
         index = roles["z"].start + next(c.index for c in dynamics.coordinates if c.name == name.text)
         return StoredColumns(slice(index, index + 1), False)
-    if name.sort != "joint" or name.quantity not in ("q", "u"):
+    if name.quantity not in ("q", "u") or name.owner not in dynamics.system.joints:
         return None
     slices, base = (topology.q_of, roles["q"]) if name.quantity == "q" else (topology.u_of, roles["u"])
     if name.owner not in slices:

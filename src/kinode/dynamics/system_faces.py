@@ -64,7 +64,7 @@ class FrameMethods:
 
         known, dynamics = self.functions["jacobian_rate"], cast("Dynamics", self)
         if type(of) is str and of not in known and is_quantity(dynamics, of):
-            known[of] = QuantityRate(dynamics, of)
+            known[of] = _make_rate(dynamics, of)
         function = self._frame_function("jacobian_rate", of, [(3,), (3,)])
         rates: tuple[Array, Array] | Array = function(t, q, u, z=z, p=p, inputs=inputs)
         return rates
@@ -98,27 +98,23 @@ def _take_any(dynamics: Dynamics, kernel: Kernel, shapes: list[tuple[int, ...]])
     return moving if kernel.name == "jacobian_rate" else at
 
 
-class QuantityRate:
+def _make_rate(dynamics: Dynamics, name: str) -> Function:
     """J_dot u of a quantity that positions determine: its second derivative along the speeds, twice."""
+    from kinode.dynamics.derivatives.directed_calls import CallPoint, find_second, read_position
 
-    def __init__(self, dynamics: Dynamics, name: str) -> None:
-        from kinode.dynamics.derivatives.directed_calls import read_position
+    request, still = read_position(dynamics, name), np.zeros(dynamics.n_u)
+    kernel, shape = Kernel("second_derivatives", request.options), request.of[name]
+    direct = make_direct(dynamics, kernel, ("t", "q", "u", "x"), None, _tell_none)
 
-        request = read_position(dynamics, name)
-        kernel = Kernel("second_derivatives", request.options)
-        self.dynamics, self.name, self.shape = dynamics, name, request.of[name]
-        self._still = np.zeros(dynamics.n_u)
-        self._direct = make_direct(dynamics, kernel, ("t", "q", "u", "x"), None, _tell_none)
-
-    def __call__(self, t: Any, q: Any, u: Any, *, z: Any = None, p: Any = None, inputs: Any = None) -> Array:
+    def rate(t: Any, q: Any, u: Any, *, z: Any = None, p: Any = None, inputs: Any = None) -> Array:
         """The rate at a state, or at each of a batch."""
-        if z is p is inputs is None and type(u) is np.ndarray and u.shape == self._still.shape:
-            values = self._direct(t, q, u, np.concatenate((self._still, u, u)))
+        if z is p is inputs is None and type(u) is np.ndarray and u.shape == still.shape:
+            values = direct(t, q, u, np.concatenate((still, u, u)))
             if values.size:  # else an argument is not what machine code takes
-                return np.reshape(values, self.shape)
-        from kinode.dynamics.derivatives.directed_calls import CallPoint, find_second
+                return np.reshape(values, shape)
+        return find_second(dynamics, name, {"q": u}, None, CallPoint(t, q, u, None, z, p, inputs))
 
-        return find_second(self.dynamics, self.name, {"q": u}, None, CallPoint(t, q, u, None, z, p, inputs))
+    return rate
 
 
 def _tell_none(*_: Any) -> Array:

@@ -115,7 +115,7 @@ def _check_outputs(dynamics: Dynamics, outputs: Sequence[str] | None) -> tuple[s
         raise ArgumentError(f"outputs: a list of names is expected, not the text {outputs!r}")
     for text in outputs:
         quantity = find_quantity(dynamics.system, text)
-        if quantity.sort in ("parameter", "input", "time"):
+        if quantity.needs == "time":
             raise ArgumentError(f"outputs: {text} is a variable of the FMU already, as {quantity.sort}")
         if not has_start_pattern(dynamics, quantity):
             message = "equilibrium alone does not determine it, and the rule that shares it here is not in the FMU"
@@ -127,14 +127,14 @@ def _entries(quantity: QuantityName) -> list[tuple[str, str]]:
     """The scalars of a quantity, each with its name and unit."""
     if quantity.part is not None or not quantity.parts:
         dimension = quantity.dimension if isinstance(quantity.dimension, str) else quantity.dimension[0]
-        return [(quantity.text, _unit(dimension, quantity.sort))]
+        return [(quantity.text, _unit(dimension))]
     head, at, axes = quantity.text.partition("@")
     each = (quantity.dimension,) * len(quantity.parts) if isinstance(quantity.dimension, str) else quantity.dimension
-    return [(f"{head}.{part}{at}{axes}", _unit(x, quantity.sort)) for part, x in zip(quantity.parts, each, strict=True)]
+    return [(f"{head}.{part}{at}{axes}", _unit(x)) for part, x in zip(quantity.parts, each, strict=True)]
 
 
-def _unit(dimension: str, sort: str) -> str:
-    unit = "" if sort == "signal" else DIMENSIONS[dimension].unit
+def _unit(dimension: str) -> str:
+    unit = DIMENSIONS[dimension].unit
     return "" if unit == "1" else unit
 
 

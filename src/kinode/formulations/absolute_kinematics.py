@@ -11,7 +11,6 @@ from __future__ import annotations
 
 import math
 from functools import cached_property
-from typing import NamedTuple
 
 import numpy as np
 
@@ -32,13 +31,6 @@ from kinode.structure.topology import Topology
 
 POSE_SIZE, SPEEDS = 7, 6
 TURN = 2.0 * math.pi
-
-
-class Turning(NamedTuple):
-    """A coordinate of the state that is an angle: its joint, its number there."""
-
-    joint: str
-    number: int
 
 
 class AbsoluteLayout:
@@ -87,11 +79,11 @@ class AbsoluteLayout:
         return np.array([*x, *v, *point.z, *turns], dtype=float)
 
 
-def find_turning(topology: Topology) -> tuple[Turning, ...]:
-    """The coordinates of the state that are angles."""
+def find_turning(topology: Topology) -> tuple[tuple[str, int], ...]:
+    """The coordinates of the state that are angles: the joint of each, and its number there."""
     joints = topology.system.joints
     return tuple(
-        Turning(name, k)
+        (name, k)
         for name in topology.q_of
         if joints[name].quaternion is None
         for k, (_, kind) in enumerate(joints[name].coordinates)

@@ -23,6 +23,7 @@ from kinode.expressions.syntax_tree import Expression
 from kinode.model.base.field_reader import FRAME, JOINT, TAKER
 from kinode.model.base.fields import unknown
 from kinode.model.base.frames import Frame
+from kinode.model.base.observers.moving_frames import Row
 from kinode.model.base.symbols import symbol_of
 from kinode.model.base.value_walk import find_expressions
 from kinode.model.component_store import joint_frame
@@ -33,7 +34,7 @@ from kinode.model.network.joint_sources import JointDrive
 from kinode.model.network.nodes import find_nodes
 from kinode.model.network.part import Part
 from kinode.model.network.two_port import TwoPole, TwoShaft, TwoSlide
-from kinode.model.quantities import LINK_NUMBER, XYZ, QuantityName, find_quantity, part_number
+from kinode.model.quantities import LINK_NUMBER, XYZ, QuantityName, find_quantity, name_quantity
 
 if TYPE_CHECKING:
     from kinode.model.system import System
@@ -322,7 +323,7 @@ def is_outlet(node: CircuitNode, link: CircuitLink) -> bool:
 
 
 # Of a vector link of the component circuit, in the axes of the body that it is on.
-VECTOR_LINK_QUANTITIES: dict[str, tuple[str, tuple[str, ...], str]] = {
+VECTOR_LINK_QUANTITIES: dict[str, Row] = {
     "velocity": ("velocity", XYZ, "velocity"),
     "angular_velocity": ("angular_velocity", XYZ, "velocity"),
     "force": ("force", XYZ, "acceleration"),
@@ -357,12 +358,11 @@ def find_link_quantity(system: System, text: str, owner: str, rest: str, axes: F
         raise LawError(unknown(f"link {link.name} has no variable", quantity, table), text=text, position=position)
     if link.domain is not None and quantity == link.domain.position and link.freedom is not None:
         _check_position(system, link, text, position)
-    unit, parts, needs = table[quantity]
-    if part == SIZE and parts:
-        size = f"{link.number}.{quantity}.{SIZE}"
-        return QuantityName(text, component, "link", size, (), None, link.frame, None, unit, "acceleration")
-    index, name = part_number(text, part, parts), f"{link.number}.{quantity}"
-    return QuantityName(text, component, "link", name, parts, index, link.frame, axes, unit, needs)
+    row, name = table[quantity], f"{link.number}.{quantity}"
+    if part == SIZE and row[1]:
+        row = row[0], (), "acceleration"
+        return name_quantity(text, component, "link", f"{name}.{SIZE}", row, frame=link.frame)
+    return name_quantity(text, component, "link", name, row, part, link.frame, axes)
 
 
 def _check_position(system: System, link: CircuitLink, text: str, position: int) -> None:

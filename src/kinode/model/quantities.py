@@ -26,7 +26,7 @@ from kinode.model.base.bodies import Body
 from kinode.model.base.element import Element
 from kinode.model.base.fields import unknown
 from kinode.model.base.frames import Frame
-from kinode.model.base.observers.moving_frames import Observer, known_rates
+from kinode.model.base.observers.moving_frames import Observer, Row, known_rates
 from kinode.model.base.parameters import Input, Parameter, Signal
 from kinode.model.constraints.constraint import Constraint, find_transmissions
 from kinode.model.joints.joint import DERIVED, EFFECTS, Joint, coordinate_names
@@ -43,8 +43,8 @@ XYZ = ("x", "y", "z")
 EULER = ("precession", "nutation", "spin")
 ROTATION = tuple(f"{i}{j}" for i in XYZ for j in XYZ)
 
-# Of bodies and frames: name -> (unit, parts, what has to be known)
-FRAME_QUANTITIES: dict[str, tuple[str, tuple[str, ...], str]] = {
+# Of bodies and frames
+FRAME_QUANTITIES: dict[str, Row] = {
     "position": ("length", XYZ, "position"),
     "velocity": ("velocity", XYZ, "velocity"),
     "acceleration": ("acceleration", XYZ, "acceleration"),
@@ -56,7 +56,7 @@ FRAME_QUANTITIES: dict[str, tuple[str, tuple[str, ...], str]] = {
     "angular_velocity": ("angular_velocity", XYZ, "velocity"),
     "angular_acceleration": ("angular_acceleration", XYZ, "acceleration"),
 }
-SYSTEM_QUANTITIES: dict[str, tuple[str, tuple[str, ...], str]] = {
+SYSTEM_QUANTITIES: dict[str, Row] = {
     "energy": ("energy", (), "velocity"),
     "kinetic_energy": ("energy", (), "velocity"),
     "potential_energy": ("energy", (), "position"),
@@ -70,7 +70,7 @@ SYSTEM_QUANTITIES: dict[str, tuple[str, tuple[str, ...], str]] = {
 # Of a body, about its mass center; of the bodies that a joint carries, about its point on their side.
 MOMENTUM_QUANTITIES = {name: SYSTEM_QUANTITIES[name] for name in ("momentum", "angular_momentum")}
 # What the whole system does to the world: the shaking force, and the shaking moment about the world's origin.
-GROUND_QUANTITIES: dict[str, tuple[str, tuple[str, ...], str]] = {
+GROUND_QUANTITIES: dict[str, Row] = {
     "force": ("force", XYZ, "acceleration"),
     "moment": ("moment", XYZ, "acceleration"),
 }
@@ -91,6 +91,8 @@ ACTED_ON = ("effort", "effort.drive", "effort.rotor", "effort.gear", *POWERS)
 """What drives and gears contribute to."""
 SHARE_OF = {"power": "effort", "power.drive": "effort.drive"}
 """The effort whose power a quantity is."""
+NEEDS = ("time", "events", "position", "velocity", "acceleration")
+"""What has to be known for a value: time, parameters and inputs alone; the events until then; the state; its rates."""
 
 
 class QuantityName(NamedTuple):
@@ -105,7 +107,7 @@ class QuantityName(NamedTuple):
     frame: Frame | None  # whose quantity
     axes: Frame | None  # in whose axes; None: as the quantity is defined
     dimension: str | tuple[str, ...]
-    needs: str  # position, velocity, acceleration
+    needs: str  # of NEEDS
 
     @property
     def size(self) -> tuple[int, ...]:
@@ -113,6 +115,15 @@ class QuantityName(NamedTuple):
         if self.part is not None or not self.parts:
             return ()
         return (3, 3) if self.quantity == "rotation" else (len(self.parts),)
+
+    @property
+    def is_load(self) -> bool:
+        """Whether it is what joints and constraints bear, which redundant reactions may leave open."""
+        if self.sort == "joint":
+            return self.quantity in JOINT_WRENCHES or self.quantity in ACTED_ON
+        if self.sort == "constraint":
+            return self.quantity != "residual"
+        return self.sort == "link" and self.quantity.rpartition(".")[2] in ("force", "moment")
 
 
 def find_quantity(system: System, text: str) -> QuantityName:
@@ -135,7 +146,7 @@ def _read_name(system: System, text: str) -> QuantityName:
     if head in CONSTANTS or head.startswith(("t.", *(f"{name}." for name in CONSTANTS))):
         raise LawError(explain_constant(head), text=text, position=0)
     if head == "t":
-        return QuantityName(text, "t", "time", "t", (), None, None, None, "time", "position")
+        return QuantityName(text, "t", "time", "t", (), None, None, None, "time", "time")
     owner, rest = split_owner(system, head, text)
     if LINK_NUMBER.search(rest):
         from kinode.model.circuit_topology import find_link_quantity
@@ -153,10 +164,11 @@ def _read_name(system: System, text: str) -> QuantityName:
     if isinstance(component, Parameter | Input | Signal):
         if rest:
             raise LawError(f"{owner} is a number and has no {rest!r}", text=text, position=len(owner) + 1)
-        return QuantityName(text, owner, component.sort(), owner, (), None, None, None, "dimensionless", "position")
+        needs = "position" if isinstance(component, Signal) else "time"
+        return QuantityName(text, owner, component.sort(), owner, (), None, None, None, "dimensionless", needs)
     for name, unit in component.discrete_states:
         if rest == name and axes is None:
-            return QuantityName(text, owner, "held", rest, (), None, None, None, unit, "position")
+            return QuantityName(text, owner, "held", rest, (), None, None, None, unit, "events")
     if isinstance(component, Joint):
         return _quantity_at_joint(system, text, component, rest, axes)
     if isinstance(component, Body):
@@ -237,23 +249,17 @@ def _constraint_quantity(
     if head in tables:
         if axes is not None:
             raise LawError(f"{head} has no axes to be expressed in", text=text, position=text.index("@"))
-        parts = _parts(constraint.labels)
-        index = part_number(text, tail, parts)
-        unit = _units(tables[head], "length")
-        unit = unit[index] if index is not None and isinstance(unit, tuple) else unit
         needs = "acceleration" if head == "reaction" else "velocity"
-        return QuantityName(text, constraint.name, "constraint", head, parts, index, None, axes, unit, needs)
+        row = _units(tables[head], "length"), _parts(constraint.labels), needs
+        return name_quantity(text, constraint.name, "constraint", head, row, tail)
     points = constraint.places(system)
     known = [*tables, *(f"on.{body}.{what}" for body in points for what in ("force", "moment"))]
     for body, point in points.items():
         if rest.startswith(f"on.{body}."):
             what, _, part = rest.removeprefix(f"on.{body}.").partition(".")
             if what in ("force", "moment"):
-                index = part_number(text, part, XYZ)
-                quantity = f"on.{what}"
-                return QuantityName(
-                    text, constraint.name, "constraint", quantity, XYZ, index, point, axes, what, "acceleration"
-                )
+                row = what, XYZ, "acceleration"
+                return name_quantity(text, constraint.name, "constraint", f"on.{what}", row, part, point, axes)
     if not rest:
         raise LawError(explain_owner(constraint.name, "a constraint", known), text=text, position=0)
     message = unknown(f"{constraint.name} has no quantity", rest, known)
@@ -299,9 +305,8 @@ def split_owner(system: System, head: str, text: str) -> tuple[str, str]:
 
 
 def _pick(
-    text: str, owner: str, sort: str, rest: str,
-    table: dict[str, tuple[str, tuple[str, ...], str]], frame: Frame | None, axes: Frame | None,
-) -> QuantityName:  # fmt: skip
+    text: str, owner: str, sort: str, rest: str, table: Mapping[str, Row], frame: Frame | None, axes: Frame | None
+) -> QuantityName:
     quantity, _, part = rest.partition(".")
     if quantity not in table:
         position = len(text.partition("@")[0]) - len(rest)
@@ -309,18 +314,24 @@ def _pick(
             what = {"frame": "a body" if frame and frame.is_plain else "a frame", "system": "the whole system"}
             raise LawError(explain_owner(owner, what.get(sort, f"an {sort}"), table), text=text, position=0)
         raise LawError(unknown(f"{owner} has no quantity", quantity, table), text=text, position=position)
-    unit, parts, needs = table[quantity]
-    return QuantityName(text, owner, sort, quantity, parts, part_number(text, part, parts), frame, axes, unit, needs)
+    return name_quantity(text, owner, sort, quantity, table[quantity], part, frame, axes)
 
 
-def part_number(text: str, part: str, parts: tuple[str, ...]) -> int | None:
+def name_quantity(
+    text: str, owner: str, sort: str, quantity: str, row: Row,
+    part: str = "", frame: Frame | None = None, axes: Frame | None = None,
+) -> QuantityName:  # fmt: skip
+    """A quantity, or one part of it, by the row that tells of it."""
+    unit, parts, needs = row
     if not part:
-        return None
+        return QuantityName(text, owner, sort, quantity, parts, None, frame, axes, unit, needs)
     if part not in parts:
         offered = f"its parts are {', '.join(parts)}" if parts else "it is a single number"
         position = len(text.partition("@")[0]) - len(part)
         raise LawError(f"there is no part {part!r}; {offered}", text=text, position=position)
-    return parts.index(part)
+    index = parts.index(part)
+    unit = unit[index] if isinstance(unit, tuple) else unit
+    return QuantityName(text, owner, sort, quantity, parts, index, frame, axes, unit, needs)
 
 
 def _effort_needs(system: System, joint: Joint) -> Callable[[str], str]:
@@ -350,10 +361,7 @@ def _joint_quantity(
     def make(quantity: str, parts: tuple[str, ...], part: str, unit: str | tuple[str, ...], needs: str) -> QuantityName:
         if axes is not None and quantity not in JOINT_WRENCHES:
             raise LawError(f"{quantity} has no axes to be expressed in", text=text, position=text.index("@"))
-        index = part_number(text, part, parts)
-        if index is not None and isinstance(unit, tuple):
-            unit = unit[index]
-        return QuantityName(text, joint.name, "joint", quantity, parts, index, None, axes, unit, needs)
+        return name_quantity(text, joint.name, "joint", quantity, (unit, parts, needs), part, None, axes)
 
     for name, (unit, parts) in JOINT_WRENCHES.items():
         if rest == name or rest.startswith(name + "."):
@@ -531,8 +539,9 @@ def find_unit(system: System, expression: QuantityExpression) -> str:
 def _dimension(system: System, expression: QuantityExpression) -> Dimension | None:
     def lookup(name: str) -> Dimension | None:
         quantity = find_quantity(system, name)
-        if quantity.sort in ("parameter", "input", "signal"):
-            return getattr(system[quantity.owner], "dimension", None)
+        record = system.components.get(quantity.owner)
+        if isinstance(record, Parameter | Input | Signal):
+            return getattr(record, "dimension", None)
         assert isinstance(quantity.dimension, str)
         return DIMENSIONS[quantity.dimension].dimension
 
@@ -542,12 +551,10 @@ def _dimension(system: System, expression: QuantityExpression) -> Dimension | No
 def unit_of(system: System, name: str) -> str | tuple[str, ...]:
     """The SI unit of a quantity: one, or one for each component if they differ; "" if it is not known."""
     quantity = find_quantity(system, name)
-    if quantity.sort in ("parameter", "input"):
-        record = system[quantity.owner]
-        known = isinstance(record, Parameter | Input) and record.dimension is not None
-        return str(record.dimension.unit) if known else ""
-    if quantity.sort == "signal":
-        return ""
+    record = system.components.get(quantity.owner)
+    if isinstance(record, Parameter | Input | Signal):
+        dimension = getattr(record, "dimension", None)
+        return "" if dimension is None else str(dimension.unit)
     if isinstance(quantity.dimension, str):
         return DIMENSIONS[quantity.dimension].unit
     each = tuple(DIMENSIONS[part].unit for part in quantity.dimension)

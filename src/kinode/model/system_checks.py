@@ -238,8 +238,9 @@ def _check_law(system: System, component: Component, field: str, expression: Exp
     timely, late = field in component.timely, field in component.late
     for name in sorted(expression.names() - component.local.get(field, frozenset())):
         quantity = _check_name(system, component.name, field, expression, name, timely, late)
-        if _is_law(system, quantity) and not timely and not late:
-            owners.append(_node_of(system, quantity))
+        followed = None if timely or late else _law_behind(system, quantity)
+        if followed is not None:
+            owners.append(followed)
     return owners
 
 
@@ -251,11 +252,14 @@ def _nodes_of(component: Component, law: Expression) -> list[str]:
     return [f"{component.name}.{name}" for name, laws in direct.items() if law in laws]
 
 
-def _node_of(system: System, quantity: QuantityName) -> str:
-    """What stands for a quantity in the search for circles."""
-    owner = system.elements.get(quantity.owner) if quantity.sort == "element" else None
-    apart = owner is not None and owner.feedthrough is not None
-    return f"{quantity.owner}.{quantity.quantity}" if apart else quantity.owner
+def _law_behind(system: System, quantity: QuantityName) -> str | None:
+    """What stands for a quantity in the search for circles, if it is itself the value of a law."""
+    owner, word = quantity.owner, quantity.quantity
+    element = system.elements.get(owner)
+    if element is not None and word in element.immediate:
+        return owner if element.feedthrough is None else f"{owner}.{word}"
+    driven = owner in system.joints and word in ("effort", "effort.drive")
+    return owner if driven or owner in system.signals else None
 
 
 def laws_of(component: Component) -> Iterable[tuple[str, Expression]]:
@@ -286,14 +290,6 @@ def find_steering(system: System) -> tuple[str, ...]:
     return tuple(name for name in system.components if name in sampled & used)
 
 
-def _is_law(system: System, quantity: QuantityName) -> bool:
-    """Whether a quantity is itself the value of a law, so that laws could depend on each other."""
-    if quantity.sort == "joint":
-        return quantity.quantity in ("effort", "effort.drive")
-    lawful = system.elements[quantity.owner].immediate if quantity.sort == "element" else ()
-    return quantity.sort == "signal" or quantity.quantity in lawful
-
-
 def _check_name(
     system: System, component: str, field: str, expression: Expression, name: str, timely: bool, late: bool
 ) -> QuantityName:
@@ -314,7 +310,7 @@ def _check_name(
         problem = (
             f"{name} depends on accelerations or reactions, which laws cannot use; behind a lag or a sample they can"
         )
-    elif timely and quantity.sort not in ("time", "parameter", "input", "signal"):
+    elif timely and quantity.needs != "time" and name not in system.signals:
         problem = f"a prescribed {field} may depend on t, parameters and inputs, not on {name}"
     if problem:
         raise LawError(problem, text=text, position=locate(text, name), component=component, field=field)
@@ -336,7 +332,7 @@ def _check_timely(system: System, component: str, field: str, expression: Expres
         for name in sorted(law.names()):
             if name in signals:
                 stack.append(name)
-            elif find_quantity(system, name).sort not in ("time", "parameter", "input"):
+            elif find_quantity(system, name).needs != "time":
                 message = f"a prescribed {field} may depend on t, parameters and inputs; {signal} depends on {name}"
                 raise LawError(message, component=component, field=field)
 

@@ -6,7 +6,7 @@ A formulation computes accelerations, mass matrix, bias and the wrenches of join
 ``CircuitMotion``, ``RolledMotion``, ``LagrangeMotion`` and ``ChainMotion``.
 
 The recursive one takes articulated bodies if nothing couples the joints.  With loops, or locks across several joints,
-the equations of motion are a saddle-point system (``EquationMatrix``).  With gears, or networks that couple
+the equations of motion are a saddle-point system (``Saddle``).  With gears, or networks that couple
 accelerations, they are solved by the mass matrix; in large trees with gears by articulated bodies and an unknown effort
 for each gear.  Locked joints, and the inertia that networks add to a freedom, leave articulated bodies as they are.
 """
@@ -14,8 +14,8 @@ for each gear.  Locked joints, and the inertia that networks add to a freedom, l
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Sequence
-from functools import cached_property
+from collections.abc import Sequence
+from functools import cache, cached_property
 from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
@@ -28,28 +28,13 @@ from kinode.model.base.frames import Frame
 from kinode.model.system import joint_frame
 from kinode.multibody import link_steps, loop_constraints
 from kinode.multibody.coupled_friction import FrictionSolution, solve_friction
-from kinode.multibody.kinematics import Kinematics
 from kinode.multibody.link_steps import Spatial
-from kinode.multibody.locked_joints import LockRows
 from kinode.multibody.recursive_dynamics import GearedPair
 from kinode.structure.state_layout import EMPTY
 from kinode.structure.tree import WORLD
 
 if TYPE_CHECKING:
     from kinode.multibody.snapshot import Snapshot
-
-
-class EquationMatrix:
-    """The matrix of the equations of motion with rows of loops and locks, factorized once; independent of efforts."""
-
-    def __init__(self, mass_rows: Callable[[], list[Row]], kinematics: Kinematics, locks: LockRows) -> None:
-        self._mass_rows, self._kinematics, self._locks = mass_rows, kinematics, locks
-
-    @cached_property
-    def solve(self) -> Saddle:
-        """Solver for accelerations and multipliers, from generalized forces and the right-hand sides of the rows."""
-        rows = self._kinematics.constraints.rows if self._kinematics.topology.constrained else []
-        return Saddle(self._mass_rows(), rows, self._locks.rows, self._locks.stuck)
 
 
 class Motion(ABC):
@@ -62,7 +47,7 @@ class Motion(ABC):
         self.instant, self.kinematics = instant, instant.kinematics
         self.loads, self.locks = instant.loads, instant.lock_rows
         self.given, self.topology = instant.given, instant.topology
-        self.matrix = instant.shared.matrix or EquationMatrix(lambda: self.mass_rows, self.kinematics, self.locks)
+        self.find_solver = instant.shared.find_solver or cache(self._find_solver)
         self._solving = False
 
     # -- equations ---------------------------------------------------------------------------------
@@ -80,6 +65,14 @@ class Motion(ABC):
             for j, x in row.items():
                 M[i, j] = x
         return M
+
+    def _find_solver(self) -> Saddle:
+        """The equations of motion with rows of loops and locks, factorized; independent of efforts.
+
+        It solves for accelerations and multipliers, from generalized forces and the right-hand sides of the rows.
+        """
+        rows = self.kinematics.constraints.rows if self.topology.constrained else []
+        return Saddle(self.mass_rows, rows, self.locks.rows, self.locks.stuck)
 
     @property
     @abstractmethod
@@ -208,7 +201,7 @@ class Motion(ABC):
         if self.topology.constrained:
             gamma += [*-self.kinematics.constraints.chosen(loop_constraints.bias)]
         gamma += self.locks.gamma
-        u_dot, multipliers = self.matrix.solve(self.bias_effort, tidy(gamma))
+        u_dot, multipliers = self.find_solver()(self.bias_effort, tidy(gamma))
         return self.locks.still(u_dot), multipliers
 
     @property

@@ -48,7 +48,7 @@ from kinode.multibody.loads import Loads
 from kinode.multibody.locked_joints import Locking, LockRows
 from kinode.multibody.loop_constraints import Constraints
 from kinode.multibody.loop_statics import Statics, Support
-from kinode.multibody.motion import EquationMatrix, Motion, RecursiveMotion
+from kinode.multibody.motion import Motion, RecursiveMotion
 from kinode.multibody.network_motion import NetworkMotion
 from kinode.multibody.quantity_values import VALUES, unit_wrenches
 from kinode.structure.state_layout import EvaluationPoint
@@ -84,7 +84,7 @@ class Shared(NamedTuple):
 
     kinematics: Kinematics | None = None
     find_condensed: Callable[[], Condensed | None] | None = None
-    matrix: EquationMatrix | None = None
+    find_solver: Callable[[], Saddle] | None = None
 
 
 NOT_SHARED = Shared()
@@ -223,7 +223,7 @@ class Snapshot:
         if not has_friction(self.system):
             return self
         given = replace(self.given, friction=efforts, sticking=self.given.locks_hold)
-        shared = Shared(self.kinematics, lambda: self.condensed, self.motion.matrix)
+        shared = Shared(self.kinematics, lambda: self.condensed, self.motion.find_solver)
         full = self.tree is self.topology.full
         return Snapshot(self.topology, self.point, given=given, full=full, formulation=self.formulation, shared=shared)
 
@@ -524,7 +524,7 @@ def project(snapshot: Snapshot) -> tuple[Array, Array, Scalar]:
     b' (G M^-1 G')^-1 b before the step, for certain rates b of the rows: it grows without bound where the rows become
     dependent.  The rates b are irregular, so that no symmetry of a mechanism can hide this.
     """
-    kinematics, locks, solve = snapshot.kinematics, snapshot.lock_rows, snapshot.motion.matrix.solve
+    kinematics, locks, solve = snapshot.kinematics, snapshot.lock_rows, snapshot.motion.find_solver()
     constraints = kinematics.constraints
     no_force, no_lock_rates = np.zeros(kinematics.topology.n_u), np.zeros(len(locks.locks))
     solve_positions = solve

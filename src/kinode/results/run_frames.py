@@ -19,7 +19,7 @@ import numpy as np
 
 from kinode.algebra.scalars import Array
 from kinode.dynamics.compiled_system import Dynamics
-from kinode.dynamics.reactions.joint_reactions import by_name, constraint_change, is_overlocked, link_change
+from kinode.dynamics.reactions.joint_reactions import by_name, constraint_change, is_overlocked
 from kinode.dynamics.reactions.lost_values import find_left_out, is_redundant, is_shared
 from kinode.dynamics.reactions.support_argument import read_support
 from kinode.dynamics.state_batch import StateBatch
@@ -30,7 +30,7 @@ from kinode.kernels.tree_size import is_large
 from kinode.model.base.fields import short, unknown
 from kinode.model.circuit_topology import ENERGY, find_circuit_topology
 from kinode.model.constraints.gear_coupling import CoordinateCoupling
-from kinode.model.quantities import QuantityName, find_expression, find_quantity
+from kinode.model.quantities import find_expression, find_quantity
 from kinode.model.system import System
 from kinode.multibody.loop_statics import DOUBT, Support, joints_in_loops
 from kinode.results.causes import Causes, compute_causes, compute_causes_of_joints, split_by_loops
@@ -335,20 +335,14 @@ class FrameEvaluator:
                     at += 3
         sharing = find("total")
         for quantity in self._shared:
-            self._share_quantity(out[:, self._columns[quantity.text]], quantity, states, sharing)
+            values = out[:, self._columns[quantity.text]]
+            compiled = values.reshape(n, *quantity.size)
+            values[:] = by_name(self.dynamics, quantity, states, sharing, compiled).reshape(values.shape)
         for k, owner in enumerate(self.loaded):
             flags = sharing.is_unique(owner, whole=False)
             unique[k] = flags if k < len(joints) else all(flags)
             if not unique[k].all():
                 shared[k] = "compliance" if sharing.elastic[owner] else "least norm"
-
-    def _share_quantity(self, values: Array, name: QuantityName, states: StateBatch, sharing: ReactionSharing) -> None:
-        """The same for a quantity by name; ``values`` are changed in place."""
-        if name.sort == "link":
-            values += link_change(self.dynamics, name, states, sharing).reshape(values.shape)
-        else:
-            compiled = values.reshape(len(values), *name.size)
-            values[:] = by_name(self.dynamics, name, states, sharing, compiled).reshape(values.shape)
 
     def _unwrap(self, out: Array) -> None:
         """Angles of cut joints, known up to whole turns, without jumps."""

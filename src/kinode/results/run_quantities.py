@@ -276,11 +276,11 @@ class RunQuantities:
 
     def _stored(self, name: QuantityName) -> Array | None:
         """A quantity that needs no computation: a state, the time or a constant; else None."""
-        if name.sort == "time":
+        if name.text == "t":
             return self.t
-        if name.sort == "parameter":
+        if name.owner in self.system.parameters:
             return np.full(len(self), self.parameters[name.owner])
-        if name.sort == "input":
+        if name.owner in self.system.inputs:
             value = self.input_values[name.owner]
             return value.at(self.t) if isinstance(value, InputCourse) else np.full(len(self), value)
         stored = find_stored(self.dynamics, name)

@@ -152,7 +152,7 @@ class NetworkEquations:
         """The velocity that belongs to the position of a frame in the world; None for any other quantity."""
         vector, _, axis = name.rpartition(".")
         owner, _, quantity = vector.rpartition(".")
-        if quantity != "position" or name in self.variables or find_quantity(self.system, name).sort != "frame":
+        if quantity != "position" or name in self.variables or find_quantity(self.system, name).frame is None:
             return None
         return f"{owner}.velocity.{axis}"
 
@@ -246,7 +246,7 @@ class NetworkEquations:
 
     def is_discrete(self, name: str) -> bool:
         """Whether it is a discrete state: the mode of a switch, the output of a sampled controller."""
-        return "." in name and name not in self.variables and find_quantity(self.system, name).sort == "held"
+        return "." in name and name not in self.variables and find_quantity(self.system, name).needs == "events"
 
     def indirect_variables(self, name: str) -> frozenset[Order]:
         """The variables that a quantity from outside depends on, by the expressions of its component."""

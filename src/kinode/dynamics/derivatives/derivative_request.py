@@ -23,12 +23,11 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from kinode.algebra.scalars import Array
-from kinode.dynamics.reactions.lost_values import is_shared
+from kinode.dynamics.reactions.sharing_pattern import find_shared_names
 from kinode.errors import ArgumentError, counted
-from kinode.kernels.derivatives.derivative_words import OF_SYSTEMS, count_columns, shape_of
+from kinode.kernels.derivatives.derivative_words import count_columns, shape_of
 from kinode.kernels.kernel_options import DerivativeOptions, Kernel
 from kinode.model.base.fields import short, unknown
-from kinode.model.quantities import find_quantity
 from kinode.structure.loop_closure import find_rank
 from kinode.structure.state_layout import EvaluationPoint
 
@@ -112,7 +111,7 @@ def read_request(dynamics: Dynamics, of: Names, by: Names | None, of_motion: boo
         word: (count_columns(topology, array),) if position is None and word != "t" else ()
         for word, (array, position) in directions.items()
     }
-    shared = [name for name in names if _is_shared(dynamics, name)]
+    shared = find_shared_names(dynamics, names)
     return DerivativeRequest(shapes, sizes, options, of_motion, bool(shared))
 
 
@@ -147,19 +146,6 @@ def expand_names(dynamics: Dynamics, names: tuple[str, ...]) -> tuple[str, ...]:
     }
     whole = [name for each in names for name in groups.get(each, [each])]
     return tuple(dict.fromkeys(whole))
-
-
-def _is_shared(dynamics: Dynamics, name: str) -> bool:
-    """Whether a quantity depends on how redundant reactions are shared."""
-    if name in OF_SYSTEMS:
-        return False
-    quantity = find_quantity(dynamics.system, name)
-    if not is_shared(dynamics, quantity):
-        return False
-    if quantity.sort == "link":
-        message = "is not determined by equilibrium alone here, and loads of links are not differentiated then"
-        raise ArgumentError(f"of: {name} {message}; name the reaction of the joint")
-    return True
 
 
 def read_direction(dynamics: Dynamics, word: str, argument: str = "by") -> tuple[str, int | None]:

@@ -93,7 +93,7 @@ def _factors(dynamics: Dynamics, request: DerivativeRequest, name: str, directio
 # -- rates of Jacobians ----------------------------------------------------------------------------
 def read_position(dynamics: Dynamics, name: str) -> DerivativeRequest:
     """The derivatives of a quantity by small motions; one that speeds determine has no Jacobian of positions."""
-    if find_quantity(dynamics.system, name).needs != "position":
+    if find_quantity(dynamics.system, name).needs in ("velocity", "acceleration"):
         raise ArgumentError(f"of: {name} depends on speeds; J is that of a position")
     return read_request(dynamics, name, ("q",))
 

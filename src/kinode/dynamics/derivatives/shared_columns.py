@@ -15,6 +15,7 @@ changes of loads by sharing.  The changes follow from loads of joints and from t
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
@@ -62,7 +63,7 @@ def find_shared_columns(dynamics: Dynamics, request: DerivativeRequest, point: E
     effort : array
         Added efforts, for each state or for all.
     """
-    at_state = _SharedColumns(dynamics, request)
+    at_state = _make_columns(dynamics, request)
     rows = point.n_rows if point.n_rows is not None else len(effort) if effort.ndim == 2 else None
     if rows is None:
         return at_state(point, effort)
@@ -73,39 +74,38 @@ def find_shared_columns(dynamics: Dynamics, request: DerivativeRequest, point: E
     return np.array(each)
 
 
-class _SharedColumns:
-    """The derivatives at one state.
+def _make_columns(dynamics: Dynamics, request: DerivativeRequest) -> Callable[[EvaluationPoint, Array], Array]:
+    """The derivatives at one state, as a function of it and of added efforts.
 
     ``changed`` are the loads whose changes quantities depend on: those of the joints that they belong to.
     """
+    sharing, system, holding = request.options.sharing, dynamics.topology.system, dynamics.topology.holding
+    assert sharing is not None
+    options = replace(request.options, sharing=replace(sharing, locks=(), shared=()))  # code is that of any pattern
+    kernels, kernel, tables = dynamics.kernels, Kernel("shared_along", options), find_joint_tables(dynamics, sharing)
+    owners = {find_quantity(system, name).owner for name in request.of}
+    changed = np.flatnonzero(np.repeat([name in owners for name in holding], [*holding.values()]))
+    n, (n_results, n_columns) = len(tables.units), request.shape
+    count = n_columns + len(changed)
 
-    def __init__(self, dynamics: Dynamics, request: DerivativeRequest) -> None:
-        sharing, system, holding = request.options.sharing, dynamics.topology.system, dynamics.topology.holding
-        assert sharing is not None
-        options = replace(request.options, sharing=replace(sharing, locks=(), shared=()))  # code is that of any pattern
-        self.kernels, self.kernel = dynamics.kernels, Kernel("shared_along", options)
-        self.tables, self.shape = find_joint_tables(dynamics, sharing), request.shape
-        owners = {find_quantity(system, name).owner for name in request.of}
-        self.changed = np.flatnonzero(np.repeat([name in owners for name in holding], [*holding.values()]))
-
-    def __call__(self, point: EvaluationPoint, effort: Array) -> Array:
-        tables, n, (n_results, n_columns) = self.tables, len(self.tables.units), self.shape
-        count = n_columns + len(self.changed)
+    def at_state(point: EvaluationPoint, effort: Array) -> Array:
         arguments = np.zeros((count, len(effort) + n + n_columns + n))
         _, changes, factors, rates = np.split(arguments, np.cumsum([len(effort), n, n_columns]), axis=1)
         arguments[:, : len(effort)] = effort
-        stiffness = tables.at_state(self.kernels.call(Kernel("stress_directions"), point).ravel())
-        loads = self.kernels.call(self.kernel, point, arguments[0])[-n:] / tables.units
+        stiffness = tables.at_state(kernels.call(Kernel("stress_directions"), point).ravel())
+        loads = kernels.call(kernel, point, arguments[0])[-n:] / tables.units
         change, _ = stiffness.share(loads)
         changes[:] = np.where(tables.shared, change * tables.units, 0.0)
         factors[:n_columns] = np.eye(n_columns)
-        rates[np.arange(n_columns, count), self.changed] = 1.0
-        found = self.kernels.call(self.kernel, point, arguments)
+        rates[np.arange(n_columns, count), changed] = 1.0
+        found = kernels.call(kernel, point, arguments)
         total: Array = found[:n_columns, :n_results].T.copy()
         of_loads, of_directions = np.split(found[:n_columns, n_results:-n], [n], axis=1)
         for row, of_changes in zip(total, found[n_columns:, :n_results].T, strict=True):
             by_changes = np.zeros(n)
-            by_changes[self.changed] = of_changes
+            by_changes[changed] = of_changes
             by_loads, by_directions = stiffness.sensitivities(loads, by_changes * tables.units)
             row += of_loads @ (by_loads / tables.units) + of_directions @ by_directions
         return total
+
+    return at_state

@@ -221,15 +221,15 @@ class LoadedLoops:
     def find_stresses(self) -> Iterator[Basis]:
         """The stresses of states that are not doubtful, those of the same ranks together."""
         rows = np.concatenate([self.efforts.reshape(-1, 6, self.count), np.zeros((1, 6, self.count))])
-        own = _reduce(rows[self.tables.loop_rows], self.tables.n_own)
-        for states in _alike(np.concatenate([own.first, own.rank]), np.flatnonzero(~own.doubtful)):
-            first, rank = own.first[:, states[0]], own.rank[:, states[0]]
-            each = [Q[..., states] for Q in own.turned]
+        turned, firsts, ranks, doubtful = _reduce(rows[self.tables.loop_rows], self.tables.n_own)
+        for states in _alike(np.concatenate([firsts, ranks]), np.flatnonzero(~doubtful)):
+            first, rank = firsts[:, states[0]], ranks[:, states[0]]
+            each = [Q[..., states] for Q in turned]
             common = [Q[:, a:b] for Q, a, b in zip(each, first, rank, strict=True)]
             starts = np.cumsum([0, *(rank - first)])
-            whole = _reduce(self._common_equations(states, common, starts)[None])
-            for some in _alike(whole.rank, np.flatnonzero(~whole.doubtful)):
-                null = whole.turned[0][:, whole.rank[0, some[0]] :][..., some]
+            whole, _, ranks_of_whole, unsure = _reduce(self._common_equations(states, common, starts)[None])
+            for some in _alike(ranks_of_whole, np.flatnonzero(~unsure)):
+                null = whole[0][:, ranks_of_whole[0, some[0]] :][..., some]
                 ends = np.cumsum([0, *(6 - rank)])
                 loops = []
                 for c, Q in enumerate(each):
@@ -353,24 +353,12 @@ class Basis:
         return change, norms, ((s > ZERO_PIVOT * largest) & (s < SURE_PIVOT * largest)).any(axis=1)
 
 
-@dataclass(frozen=True, eq=False)
-class Reduced:
-    """Ranks of equations for some blocks of unknowns and all states, and orthonormal directions of the unknowns.
-
-    The last directions, from the rank on, are the null space; the first ones are those of the equations that come
-    first.
-    """
-
-    turned: Array
-    first: Ints
-    rank: Ints
-    doubtful: Flags
-
-
-def _reduce(equations: Array, n_first: int = 0) -> Reduced:
+def _reduce(equations: Array, n_first: int = 0) -> tuple[Array, Ints, Ints, Flags]:
     """Reduce blocks of equations (block, equation, unknown, state) by Householder reflections with pivoting.
 
-    Pivots are taken from the first equations as long as there are any.
+    Pivots are taken from the first equations as long as there are any.  Gives orthonormal directions of the unknowns,
+    how many are those of the first equations, the ranks, and which states are doubtful.  The last directions, from the
+    rank on, are the null space; the first ones are those of the equations that come first.
     """
     A, (blocks, n, m, count) = equations.copy(), equations.shape
     Q = np.zeros((blocks, m, m, count))
@@ -397,7 +385,7 @@ def _reduce(equations: Array, n_first: int = 0) -> Reduced:
             tail -= np.einsum("beit,bit->bet", tail, v)[:, :, None] * scaled[:, None]
         first += some & of_first
         rank += some
-    return Reduced(Q, first, rank, doubtful)
+    return Q, first, rank, doubtful
 
 
 def _alike(ranks: Array, states: Ints) -> Iterator[Ints]:

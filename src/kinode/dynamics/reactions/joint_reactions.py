@@ -23,7 +23,7 @@ from kinode.kernels.kernel_options import Kernel, ReactionOptions
 from kinode.kernels.state import Wrench
 from kinode.model.circuit_topology import VECTOR, WORLD, CircuitLink, find_circuit_topology
 from kinode.model.constraints.gear_coupling import CoordinateCoupling
-from kinode.model.quantities import JOINT_WRENCHES, POWERS, SHARE_OF, QuantityName, find_quantity
+from kinode.model.quantities import ACTED_ON, JOINT_WRENCHES, POWERS, SHARE_OF, QuantityName, find_quantity
 from kinode.multibody.joint_efforts import EffortOrigins
 from kinode.multibody.loop_statics import joints_in_loops, speeds_in_loops
 
@@ -281,10 +281,11 @@ def by_name(
     dynamics: Dynamics, name: QuantityName, states: StateBatch, sharing: ReactionSharing, compiled: Array
 ) -> Array:
     """The value of a quantity by name after the distribution; ``compiled`` is its value before."""
-    if name.sort == "constraint":
-        return np.asarray(compiled + constraint_change(dynamics, name, states, sharing).reshape(compiled.shape))
     if name.quantity in JOINT_WRENCHES:
         return _of_wrench(dynamics, name, states, sharing, compiled.shape)
+    if name.quantity not in ACTED_ON:
+        find_change = link_change if name.sort == "link" else constraint_change
+        return np.asarray(compiled + find_change(dynamics, name, states, sharing).reshape(compiled.shape))
     change = _of_effort(dynamics, name.owner, name.quantity, states, sharing)
     if name.quantity in POWERS:
         u = states.evaluate(dynamics, [f"{name.owner}.u"])[f"{name.owner}.u"]
@@ -432,9 +433,6 @@ def evaluate_names(
     values = dict(split_values(states.call(dynamics, "evaluate", texts), names))
     check_frames(dynamics, names, values, states)
     for name in names:
-        if is_shared(dynamics, name) and name.sort == "link":
-            value = values[name.text]
-            values[name.text] = value + link_change(dynamics, name, states, sharing()).reshape(value.shape)
-        elif is_shared(dynamics, name):
+        if is_shared(dynamics, name):
             values[name.text] = by_name(dynamics, name, states, sharing(), values[name.text])
     return values

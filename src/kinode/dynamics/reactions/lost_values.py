@@ -45,16 +45,11 @@ def is_redundant(dynamics: Dynamics) -> bool:
 
 def is_shared(dynamics: Dynamics, name: QuantityName) -> bool:
     """Whether a quantity by name depends on the distribution of redundant reactions."""
-    if not is_redundant(dynamics):
+    if not is_redundant(dynamics) or not name.is_load:
         return False
-    if name.sort == "constraint":
-        return name.quantity != "residual"
-    if name.sort == "link":
-        return name.quantity.rpartition(".")[2] in ("force", "moment")
-    if name.sort != "joint":
-        return False
-    acted_on = dynamics.system.joints[name.owner].driven or name.owner in dynamics.topology.tied
-    return name.quantity in JOINT_WRENCHES or (acted_on and name.quantity in ACTED_ON)
+    if name.quantity not in ACTED_ON:
+        return True
+    return dynamics.system.joints[name.owner].driven or name.owner in dynamics.topology.tied
 
 
 TOOTH_FORCE = ("tooth force",)
@@ -75,17 +70,16 @@ def find_left_out(topology: Topology) -> dict[str, tuple[str, ...]]:
 
 def left_out_of(topology: Topology, name: QuantityName) -> tuple[str, ...]:
     """What is left out of a quantity: of wrenches of joints, of friction by them, of forces of gears, of motors."""
-    if name.sort == "joint" and name.quantity in MOTOR_EFFORTS:
+    joint, constraint = topology.system.joints.get(name.owner), topology.system.constraints.get(name.owner)
+    if joint is not None and name.quantity in MOTOR_EFFORTS:
         return tuple(f"effort of {load}" for load in _prescribed_loads(topology, name.owner))
-    if name.sort == "joint":
-        friction = topology.system.joints[name.owner].friction
+    if joint is not None:
+        friction = joint.friction
         pressed = friction is not None and (friction.coefficient != 0.0 or friction.static_coefficient is not None)
         if name.quantity in JOINT_WRENCHES or (pressed and name.quantity == "effort.friction"):
             return find_left_out(topology).get(name.owner, ())
-    if name.sort == "constraint" and name.quantity.startswith("on."):
-        constraint = topology.system.constraints[name.owner]
-        if isinstance(constraint, CoordinateCoupling) and constraint.pressure_angle is None:
-            return TOOTH_FORCE
+    if isinstance(constraint, CoordinateCoupling) and name.quantity.startswith("on."):
+        return TOOTH_FORCE if constraint.pressure_angle is None else ()
     return ()
 
 

@@ -41,10 +41,21 @@ def _proved(dynamics: Dynamics, states: StateBatch, pattern: SharingOptions) -> 
     return pattern
 
 
+def find_shared_names(dynamics: Dynamics, names: Iterable[str]) -> list[str]:
+    """The quantities that depend on how redundant reactions are shared; those of links are refused."""
+    words = [name for name in names if name not in OF_SYSTEMS]
+    quantities = [find_quantity(dynamics.system, name) for name in words]
+    shared = [quantity for quantity in quantities if is_shared(dynamics, quantity)]
+    for quantity in shared:
+        if quantity.sort == "link":
+            message = "is not determined by equilibrium alone here, and loads of links are not differentiated then"
+            raise ArgumentError(f"of: {quantity.text} {message}; name the reaction of the joint")
+    return [quantity.text for quantity in shared]
+
+
 def find_start_pattern(dynamics: Dynamics, names: Iterable[str]) -> SharingOptions | None:
     """The pattern at the start for these quantities, where some are shared; else None."""
-    words = [name for name in names if name not in OF_SYSTEMS]
-    if not any(is_shared(dynamics, find_quantity(dynamics.system, name)) for name in words):
+    if not find_shared_names(dynamics, names):
         return None
 
     def find() -> SharingOptions:
@@ -56,10 +67,6 @@ def find_start_pattern(dynamics: Dynamics, names: Iterable[str]) -> SharingOptio
 
 def has_start_pattern(dynamics: Dynamics, name: QuantityName) -> bool:
     """Whether a quantity by name can be written into other programs: it is unique, or shared by least norm."""
-    if not is_shared(dynamics, name):
-        return True
-    if name.sort == "link":
-        return False
     try:
         find_start_pattern(dynamics, [name.text])
     except Error:

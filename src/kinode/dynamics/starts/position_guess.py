@@ -17,7 +17,6 @@ import heapq
 from collections.abc import Mapping
 from enum import IntEnum
 from functools import cached_property
-from typing import NamedTuple
 
 import numpy as np
 
@@ -40,15 +39,6 @@ class Surety(IntEnum):
     OPEN = 3
 
 
-class _Placed(NamedTuple):
-    """A joint's constants: the poses of its frames in their bodies, and its own numbers."""
-
-    joint: Joint
-    F: Pose
-    M: Pose
-    form: Array
-
-
 class PositionGuess:
     """Makes positions to begin with, from coordinates of some joints."""
 
@@ -59,11 +49,11 @@ class PositionGuess:
         self.surety = {name: self._surety(joint) for name, joint in problem.joints.items()}
         self._order = self._surest_tree()
 
-    def _place(self, joint: Joint) -> _Placed:
+    def _place(self, joint: Joint) -> tuple[Joint, Pose, Pose, Array]:
         resolve, system = self.problem.resolve, self.problem.topology.system
         C = Pose(np.asarray(joint.axis_rotation(resolve, system.nominal), dtype=float), ZERO3)
         F, M = (_plain(joint_frame(joint, side).pose(resolve) @ C) for side in ("parent", "child"))
-        return _Placed(joint, F, M, np.asarray(joint.form(resolve), dtype=float))
+        return joint, F, M, np.asarray(joint.form(resolve), dtype=float)
 
     def _given_coordinates(self) -> dict[str, Array]:
         """Coordinates of all joints as requested or driven; a leader's from its follower where only that has one."""

@@ -10,7 +10,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from functools import cached_property
-from typing import NamedTuple
 
 from kinode.algebra.scalars import Array
 from kinode.jit.machine_code import Machine
@@ -23,21 +22,12 @@ from kinode.structure.state_layout import EvaluationPoint
 START_QUANTITIES = Kernel("start_quantities")
 
 
-class NetworkPlan(NamedTuple):
-    """Which initial values of a network count."""
-
-    starts: list[int]
-    """Their indices in ``network.starts``."""
-    free: list[int]
-    """The entries of z that they determine."""
-
-
 class StartQuantities:
     """The quantities of starts of a system, evaluated at points."""
 
     def __init__(self, kernels: Kernels) -> None:
         self.kernels, self.topology = kernels, kernels.topology
-        self._plans: dict[frozenset[str], NetworkPlan] = {}
+        self._plans: dict[frozenset[str], tuple[list[int], list[int]]] = {}
         self._places: dict[frozenset[str], Sequence[tuple[int, int]]] = {}
         self._last: tuple[EvaluationPoint, Array] | None = None
 
@@ -71,20 +61,20 @@ class StartQuantities:
         """The machine code."""
         return self.kernels.machine(START_QUANTITIES)
 
-    def plan(self, given: frozenset[str]) -> NetworkPlan:
-        """Which initial values of the network count where some states are given by name."""
+    def plan(self, given: frozenset[str]) -> tuple[list[int], list[int]]:
+        """Which of ``network.starts`` count where some states are given by name; the entries of z they determine."""
         if given not in self._plans:
             self._plans[given] = self._make_plan(given)
         return self._plans[given]
 
-    def _make_plan(self, names: frozenset[str]) -> NetworkPlan:
+    def _make_plan(self, names: frozenset[str]) -> tuple[list[int], list[int]]:
         network = self.topology.network
         assert network is not None
         direct = {single_order(start.quantity) for start in network.starts}
         given = {(s.variable, s.order) for s in network.states if f"{s.owner}.{s.name}" in names}
         which = [k for k, start in enumerate(network.starts) if single_order(start.quantity) not in given]
         free = [s for s in network.states if (s.variable, s.order) not in direct | given]
-        return NetworkPlan(which, [self.index_of[f"{s.owner}.{s.name}"] for s in free])
+        return which, [self.index_of[f"{s.owner}.{s.name}"] for s in free]
 
     def places(self, given: frozenset[str], point: EvaluationPoint) -> Sequence[tuple[int, int]]:
         """For each following state that is not given: its place among all of them, and in z."""

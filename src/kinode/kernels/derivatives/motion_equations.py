@@ -87,7 +87,7 @@ class MotionEquations:
 
     @property
     def _factor(self) -> Factor:
-        return self.snapshot.motion.matrix.solve.factor
+        return self.snapshot.motion.find_solver().factor
 
     @cached_property
     def solution(self) -> Array:

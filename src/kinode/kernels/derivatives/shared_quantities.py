@@ -85,10 +85,10 @@ class SharedLoads:
     # -- by name -----------------------------------------------------------------------------------
     def quantity(self, name: QuantityName) -> Any:
         """A quantity of a joint or a constraint, shared."""
-        if name.sort == "constraint":
-            return self._of_constraint(name)
-        if name.quantity not in JOINT_WRENCHES:
+        if name.quantity in ACTED_ON:
             return self._of_effort(name)
+        if name.quantity not in JOINT_WRENCHES:
+            return self._of_constraint(name)
         value = self._of_wrench(name)
         return value if name.part is None else value[name.part]
 
@@ -154,6 +154,4 @@ class GivenChanges(SharedLoads):
 
 def find_shared(snapshot: Snapshot, loads: SharedLoads, name: QuantityName) -> Any:
     """A quantity by name, with the loads of joints and constraints shared."""
-    is_load = name.sort == "constraint" and name.quantity != "residual"
-    is_effort = name.sort == "joint" and (name.quantity in JOINT_WRENCHES or name.quantity in ACTED_ON)
-    return loads.quantity(name) if is_load or is_effort else snapshot.quantity(name)
+    return loads.quantity(name) if name.is_load else snapshot.quantity(name)

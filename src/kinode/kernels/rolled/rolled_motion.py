@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from functools import cached_property
-from typing import Any, ClassVar, Protocol, TypeVar, overload
+from typing import Any, ClassVar, TypeVar, overload
 
 import numpy as np
 
@@ -16,7 +16,7 @@ from kinode.algebra.scalars import Array, Scalar, tidy
 from kinode.algebra.sparse_ldl import Row
 from kinode.algebra.spatial import ZERO3, Pose
 from kinode.algebra.trace import Tape
-from kinode.kernels.rolled.tree_loops import is_by_law
+from kinode.kernels.rolled.tree_loops import TreeLoops, is_by_law
 from kinode.kernels.rolled.tree_passes import LINK_SUMS
 from kinode.multibody.given import Given
 from kinode.multibody.kinematics import Kinematics, find_spring_energy
@@ -28,14 +28,6 @@ from kinode.structure.topology import Topology
 from kinode.structure.tree import Tree
 
 T = TypeVar("T")
-
-
-class LoopResults(Protocol):
-    """The results of the loops over one tree."""
-
-    def load(self, tape: Tape, name: str, index: int, size: int) -> Array:
-        """The values that a loop computed for a node, by name; the name is noted as loaded."""
-        ...
 
 
 class Loaded(Sequence[T]):
@@ -72,7 +64,7 @@ class RolledKinematics(Kinematics):
         point: EvaluationPoint,
         laws: Laws,
         given: Given,
-        loops_of: Callable[[Tree], LoopResults],
+        loops_of: Callable[[Tree], TreeLoops],
         tape: Tape,
     ) -> None:
         super().__init__(topology, tree, point, laws, given)

@@ -496,7 +496,7 @@ def _find_names(dynamics: Dynamics, text: str) -> Sequence[str]:
 def _is_plain(dynamics: Dynamics, text: str) -> bool:
     """Whether a quantity is a state, or the result of a kernel at a state as it is."""
     name = find_quantity(dynamics.system, text)
-    if name.sort in ("time", "parameter", "input") or is_shared(dynamics, name):
+    if name.needs == "time" or is_shared(dynamics, name):
         return False
     turns = name.quantity == "q" and name.owner in dynamics.topology.cut_names  # made continuous along a run
     return find_stored(dynamics, name) is not None or not turns

@@ -31,6 +31,8 @@ if TYPE_CHECKING:
 FRAMES: Registry[Observer] = Registry()
 WORLD = Frame("world")
 Rates = tuple[Array, Array]  # angular, linear
+Row = tuple[str | tuple[str, ...], tuple[str, ...], str]
+"""Of a quantity: its unit, or that of each part; the names of the parts; what has to be known."""
 
 
 @record
@@ -192,9 +194,7 @@ def needs_jerk(system: System, frame: Frame) -> str:
     return next((name for name in standing(system, frame) if system.frames[name].follows_velocity), "")
 
 
-def known_rates(
-    system: System, owner: str, quantity: str, table: Mapping[str, tuple[str, tuple[str, ...], str]]
-) -> dict[str, tuple[str, tuple[str, ...], str]]:
+def known_rates(system: System, owner: str, quantity: str, table: Mapping[str, Row]) -> dict[str, Row]:
     """Quantities of a frame, with what they need if it follows a velocity; ValueError if one needs the jerk."""
     along = needs_jerk(system, Frame(owner))
     if not along:
