@@ -140,12 +140,51 @@ class SheetSection:
         return join([*parts, *(tag("p", note, class_="note") for note in self.notes)])
 
 
+class PrintedSheet(PrintedText):
+    """What prints as a sheet of formulas, which ``_sheet`` composes."""
+
+    @cached_property
+    def _sheet(self) -> FormulaSheet:
+        raise NotImplementedError
+
+    def _write_text(self, width: int) -> str:
+        return self._sheet.text(width)
+
+    def latex(self, *, document: bool = False) -> str:
+        """The equations in LaTeX.
+
+        Parameters
+        ----------
+        document : bool
+            Whether to write a complete document, with all tables; default are align environments.
+
+        Returns
+        -------
+        str
+        """
+        body = self._sheet.latex_body(document)
+        return latex_document(self._sheet.heading, body) if document else body
+
+    def mathml(self) -> str:
+        """All tables and equations as HTML with MathML, which browsers typeset.
+
+        Returns
+        -------
+        str
+        """
+        return join(join([tag("h3", x.title) if x.title else "", x.mathml()]) for x in self._sheet.sections)
+
+
 @dataclass(frozen=True)
-class FormulaSheet(PrintedText):
+class FormulaSheet(PrintedSheet):
     """Formulas that print as text, LaTeX and MathML."""
 
     heading: str
     sections: tuple[SheetSection, ...]
+
+    @cached_property
+    def _sheet(self) -> FormulaSheet:
+        return self
 
     def __getitem__(self, title: str) -> SheetSection:
         for section in self.sections:
@@ -182,16 +221,6 @@ class FormulaSheet(PrintedText):
             lines += [line for note in section.notes for line in _paragraph(note, width)]
         return "\n".join(lines)
 
-    def latex(self, *, document: bool = False) -> str:
-        """The formulas in LaTeX: an align environment for each section, or a complete document.
-
-        Returns
-        -------
-        str
-        """
-        body = self.latex_body(document)
-        return latex_document(self.heading, body) if document else body
-
     def latex_body(self, told: bool) -> str:
         """The formulas in LaTeX; those of a sheet that is ``told`` with its titles, words and tables."""
         parts = []
@@ -209,15 +238,6 @@ class FormulaSheet(PrintedText):
                 parts.append(aligned([rf"\text{{{HOLDS_WHILE}}}\quad {rows[0]}", *rows[1:]]))
             parts += map(latex_text, section.notes) if told else []
         return "\n".join(part for part in parts if part)
-
-    def mathml(self) -> str:
-        """The formulas as HTML with MathML, which browsers typeset.
-
-        Returns
-        -------
-        str
-        """
-        return join(join([tag("h3", x.title) if x.title else "", x.mathml()]) for x in self.sections)
 
     def _repr_latex_(self) -> str:
         return self.latex()
@@ -261,40 +281,6 @@ def _number_text(value: Any, smallest: float) -> str:
     if np.ndim(value) == 1:
         return f"({', '.join(_number_text(x, smallest) for x in value)})"
     return f"{0.0 if abs(value) <= smallest else value:.6g}"
-
-
-class PrintedSheet(PrintedText):
-    """What prints as a sheet of formulas, which ``_sheet`` composes."""
-
-    @cached_property
-    def _sheet(self) -> FormulaSheet:
-        raise NotImplementedError
-
-    def _write_text(self, width: int) -> str:
-        return self._sheet.text(width)
-
-    def latex(self, *, document: bool = False) -> str:
-        """The equations in LaTeX.
-
-        Parameters
-        ----------
-        document : bool
-            Whether to write a complete document, with all tables; default are align environments.
-
-        Returns
-        -------
-        str
-        """
-        return self._sheet.latex(document=document)
-
-    def mathml(self) -> str:
-        """All tables and equations as HTML with MathML, which browsers typeset.
-
-        Returns
-        -------
-        str
-        """
-        return self._sheet.mathml()
 
 
 # -- text ------------------------------------------------------------------------------------------
