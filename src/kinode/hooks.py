@@ -51,7 +51,6 @@ HOOKS = {
     "plot_fit": "kinode.views.plots.fit_plots",
     "report_fit": "kinode.report.study_reports",
     # of Explanation
-    "compose_steps": "kinode.report.derivation_section",
     "draw_scheme": "kinode.views.mechanism.vector_scheme",
     "draw_chart": "kinode.views.mechanism.flow_chart",
 }

@@ -113,6 +113,14 @@ def test_it_prints_in_narrow_and_wide_terminals_and_as_markup(make):
     assert "<math" in explanation.html()
 
 
+def test_where_there_is_little_room_equations_stand_whole_below_their_rows():
+    explanation = kn.explain(rlc())
+    lines = explanation.text(50, ["Equations"]).splitlines()
+    head = lines.index("  row  of      name")
+    shown = [line.strip() for line in lines[head + 1 :: 2]]
+    assert shown == ["equation", *(row[3] for row in explanation["Equations"].table[1])]
+
+
 def test_a_circuit_whose_rows_are_solved_together():
     system = circuit(
         {

@@ -7,16 +7,14 @@ models whose equations fit on a page.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from kinode.errors import Error
-from kinode.sheets.markup import Markup, join, symbol_markup, table, tag
-from kinode.sheets.tables import MINUS, Table, word_table
-from kinode.sheets.typeset import MATHML
+from kinode.sheets.markup import Markup, join, table, tag
+from kinode.sheets.tables import word_table
 from kinode.structure.topology import find_topology
-from kinode.symbolic.explanation import Explanation, Item, Step, number_text
 from kinode.symbolic.normal_form import budget
 from kinode.views.diagram.circuit_diagram import diagram
 from kinode.views.diagram.circuit_graph import CircuitGraph
@@ -126,45 +124,9 @@ def describe_steps(system: System) -> Markup:
         [
             tag("h2", "How the equations come about"),
             picture(chart, f"Flow chart of the steps for {system.name}", class_="scheme"),
-            compose_steps(explanation),
+            Markup(explanation.html()),
         ]
     )
-
-
-def compose_steps(explanation: Explanation) -> Markup:
-    """The steps one after the other, to be unfolded."""
-    return join(_step(explanation, k + 1, step) for k, step in enumerate(explanation.steps))
-
-
-def _step(explanation: Explanation, number: int, step: Step) -> Markup:
-    return tag("details", tag("summary", f"{number}. {step.title}"), compose_step(explanation, step))
-
-
-def compose_step(explanation: Explanation, step: Step) -> Markup:
-    """One step: its words, its law, its tables and formulas with their numbers."""
-    parts: list[object] = [tag("p", step.words)]
-    if step.law:
-        parts.append(tag("pre", step.law[0]))
-    if step.table:
-        parts.append(table(word_table(*step.table)))
-    rows = [row for item in step.items for row in _rows(explanation, item)]
-    if rows:
-        parts.append(table(Table(["", "at the start", "", "formula"], rows, "wnuw")))
-    parts += [tag("p", note, class_="note") for note in step.notes]
-    return join(parts)
-
-
-def _rows(explanation: Explanation, item: Item) -> Iterator[list[object]]:
-    """A row for each component that is not zero by itself; the owner's name before the first."""
-    styles, owner = explanation.notation.styles, item.owner
-    for name, formula, value, unit in zip(item.names, item.formulas, item.values, item.units):
-        if formula == 0:
-            continue
-        shown = number_text(explanation.rounded(value, unit)).replace("-", MINUS)
-        right = Markup(MATHML.formula(formula, styles))
-        written = tag("math", tag("mrow", symbol_markup(styles[name]), tag("mo", "="), right))
-        yield [owner, shown, "" if unit == "1" else unit, written]
-        owner = ""
 
 
 MOST_FREEDOMS = 4  # of the state, and as many bodies

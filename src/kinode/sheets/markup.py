@@ -10,6 +10,7 @@ import html
 import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
+from functools import cache
 from typing import Any
 
 from kinode.sheets.tables import MINUS, Sheet, Strong, Table
@@ -118,8 +119,15 @@ def symbol_markup(style: SymbolStyle) -> Markup:
     return tag("msup", letter, above) if style.above else letter
 
 
-def printer_of(styles: Mapping[str, SymbolStyle]) -> Any:
-    """A function from an expression to markup: SymPy's printer with kinode's styles of symbols."""
+def expression_markup(expression: Any, styles: Mapping[str, SymbolStyle]) -> str:
+    """An expression by SymPy's printer with kinode's styles of symbols."""
+    markup = str(_printer_class()(styles)._print(expression).toxml())
+    markup = markup.replace("<mo>-</mo>", f"<mo>{MINUS}</mo>")
+    return markup.replace("<mo>&InvisibleTimes;</mo>", THIN).replace("&amp;InvisibleTimes;", "&#8290;")
+
+
+@cache
+def _printer_class() -> Any:
     from xml.dom.minidom import parseString
 
     from sympy.printing.mathml import MathMLPresentationPrinter
@@ -127,11 +135,15 @@ def printer_of(styles: Mapping[str, SymbolStyle]) -> Any:
     base: Any = MathMLPresentationPrinter
 
     class Printer(base):  # type: ignore[misc]
+        def __init__(self, styles: Mapping[str, SymbolStyle]) -> None:
+            super().__init__()
+            self.styles = styles
+
         def _as_ordered_terms(self, expr: Any, order: Any = None) -> Any:
             return positive_first(super()._as_ordered_terms(expr, order=order))
 
         def _print_Symbol(self, sym: Any, style: str = "plain") -> Any:
-            symbol_style = styles.get(sym.name)
+            symbol_style = self.styles.get(sym.name)
             if symbol_style is None:
                 split = re.fullmatch(r"([A-Za-z])_?(\d+|[A-Za-z]{1,2})", sym.name) if len(sym.name) > 1 else None
                 symbol_style = SymbolStyle(split[1], 0, split[2]) if split else SymbolStyle(sym.name)
@@ -144,9 +156,4 @@ def printer_of(styles: Mapping[str, SymbolStyle]) -> Any:
                     number.removeChild(number.firstChild)
             return number
 
-    def write(expr: Any) -> str:
-        markup = str(Printer()._print(expr).toxml())
-        markup = markup.replace("<mo>-</mo>", f"<mo>{MINUS}</mo>")
-        return markup.replace("<mo>&InvisibleTimes;</mo>", THIN).replace("&amp;InvisibleTimes;", "&#8290;")
-
-    return write
+    return Printer

@@ -15,7 +15,18 @@ import numpy as np
 
 from kinode.sheets.markup import Markup, join, table, tag
 from kinode.sheets.tables import MINUS, Table, word_table
-from kinode.sheets.terms import Cases, Definition, Negative, Number, Product, ScalarFormula, Sum, VectorTerm, parts_of
+from kinode.sheets.terms import (
+    Cases,
+    Definition,
+    Negative,
+    Number,
+    Product,
+    ScalarFormula,
+    Sum,
+    VectorTerm,
+    expressions_of,
+    parts_of,
+)
 from kinode.sheets.text import (
     HOLDS_WHILE,
     LATEX_LINE,
@@ -27,7 +38,7 @@ from kinode.sheets.text import (
     write_matrix,
     write_vector,
 )
-from kinode.sheets.typeset import LATEX, MATHML, PLAIN, condition_text, signed_terms, written
+from kinode.sheets.typeset import LATEX, MATHML, PLAIN, condition_text, latex_number, signed_terms, written
 
 
 class PrintedText:
@@ -86,7 +97,7 @@ class SheetSection:
     title, words : str
         What the formulas are, and what holds for all of them.
     lines : tuple of Definition
-        The formulas.
+        The formulas.  Those with a value that are zero are listed in text alone.
     table : tuple, optional
         Head and rows: which body has which number, values of symbols.  A cell is a text or a symbol.
     positive : tuple of VectorTerm
@@ -95,6 +106,8 @@ class SheetSection:
         A general formula before the others: its lines as text, and rows in LaTeX.
     matrices : tuple of Matrix
         After the formulas.
+    notes : tuple of str
+        Remarks at the end.
     """
 
     title: str
@@ -104,14 +117,74 @@ class SheetSection:
     positive: tuple[VectorTerm, ...] = ()
     law: tuple[str, str] | None = None
     matrices: tuple[Matrix, ...] = ()
+    notes: tuple[str, ...] = ()
+
+    @property
+    def typeset(self) -> list[Definition]:
+        """The formulas that are shown in LaTeX and MathML."""
+        return [line for line in self.lines if not line.value or not isinstance(line.right, Number)]
+
+    def mathml(self) -> Markup:
+        """All below the title as HTML with MathML."""
+        parts = [tag("p", self.words)] if self.words else []
+        parts += [tag("pre", self.law[0])] if self.law else []
+        if lines := self.typeset:
+            parts.append(_markup_values(lines) if lines[0].value else _markup_lines(lines))
+        parts += [_markup_matrix(block) for block in self.matrices]
+        if self.table is not None:
+            head, cells = self.table
+            parts.append(table(word_table(head, [[_markup_cell(x) for x in row] for row in cells])))
+        for term in self.positive:
+            shown = tag("math", Markup(written(term, MATHML)), tag("mo", ">"), tag("mn", "0"))
+            parts.append(tag("p", f"{HOLDS_WHILE} ", shown))
+        return join([*parts, *(tag("p", note, class_="note") for note in self.notes)])
+
+
+class PrintedSheet(PrintedText):
+    """What prints as a sheet of formulas, which ``_sheet`` composes."""
+
+    @cached_property
+    def _sheet(self) -> FormulaSheet:
+        raise NotImplementedError
+
+    def _write_text(self, width: int) -> str:
+        return self._sheet.text(width)
+
+    def latex(self, *, document: bool = False) -> str:
+        """The equations in LaTeX.
+
+        Parameters
+        ----------
+        document : bool
+            Whether to write a complete document, with all tables; default are align environments.
+
+        Returns
+        -------
+        str
+        """
+        body = self._sheet.latex_body(document)
+        return latex_document(self._sheet.heading, body) if document else body
+
+    def mathml(self) -> str:
+        """All tables and equations as HTML with MathML, which browsers typeset.
+
+        Returns
+        -------
+        str
+        """
+        return join(join([tag("h3", x.title) if x.title else "", x.mathml()]) for x in self._sheet.sections)
 
 
 @dataclass(frozen=True)
-class FormulaSheet(PrintedText):
+class FormulaSheet(PrintedSheet):
     """Formulas that print as text, LaTeX and MathML."""
 
     heading: str
     sections: tuple[SheetSection, ...]
+
+    @cached_property
+    def _sheet(self) -> FormulaSheet:
+        return self
 
     def __getitem__(self, title: str) -> SheetSection:
         for section in self.sections:
@@ -133,7 +206,7 @@ class FormulaSheet(PrintedText):
         lines = textwrap.wrap(self.heading, width)
         for section in self.sections:
             lines += ["", *textwrap.wrap(section.title, width)] if section.title else []
-            lines += textwrap.wrap(section.words, width, initial_indent="  ", subsequent_indent="  ")
+            lines += _paragraph(section.words, width)
             lines += ["", *(f"  {line}" for line in section.law[0].splitlines())] if section.law else []
             for line in section.lines:
                 lines += _text_lines(line, width)
@@ -145,55 +218,26 @@ class FormulaSheet(PrintedText):
             if section.positive:
                 lines += ["", HOLDS_WHILE]
                 lines += [x for term in section.positive for x in wrapped(f"  {written(term, PLAIN)} > 0", width)]
+            lines += [line for note in section.notes for line in _paragraph(note, width)]
         return "\n".join(lines)
 
-    def latex(self, *, document: bool = False) -> str:
-        """The formulas in LaTeX: an align environment for each section, or a complete document.
-
-        Returns
-        -------
-        str
-        """
+    def latex_body(self, told: bool) -> str:
+        """The formulas in LaTeX; those of a sheet that is ``told`` with its titles, words and tables."""
         parts = []
         for section in self.sections:
-            if document and section.title:
+            if told and section.title:
                 parts += [rf"\subsection*{{{latex_text(section.title)}}}", latex_text(section.words)]
             parts += [aligned([section.law[1]])] if section.law else []
-            if section.lines:
-                parts.append(aligned([_latex_row(line) for line in section.lines]))
+            rows = [_latex_row(line) for line in section.typeset]
+            parts += [aligned(rows)] if rows else []
             parts += [aligned(_latex_matrix(block)) for block in section.matrices]
-            if document and section.table is not None:
-                parts += [r"\par\noindent", latex_table(*section.table)]
+            if told and section.table is not None:
+                parts += [r"\par\noindent", _latex_table(*section.table)]
             if section.positive:
                 rows = [rf"{written(term, LATEX)} &> 0" for term in section.positive]
                 parts.append(aligned([rf"\text{{{HOLDS_WHILE}}}\quad {rows[0]}", *rows[1:]]))
-        body = "\n".join(part for part in parts if part)
-        return latex_document(self.heading, body) if document else body
-
-    def mathml(self) -> str:
-        """The formulas as HTML with MathML, which browsers typeset.
-
-        Returns
-        -------
-        str
-        """
-        parts: list[Markup] = []
-        for section in self.sections:
-            parts += [tag("h3", section.title)] if section.title else []
-            parts += [tag("p", section.words)] if section.words else []
-            parts += [tag("p", line) for line in section.law[0].splitlines()] if section.law else []
-            rows = [row for line in section.lines for row in _markup_rows(line)]
-            if rows:
-                body = tag("mtable", *rows, displaystyle="true", columnalign="left")
-                parts.append(tag("div", tag("math", body), class_="wide"))
-            parts += [_markup_matrix(block) for block in section.matrices]
-            if section.table is not None:
-                head, cells = section.table
-                parts.append(table(word_table(head, [[_markup_cell(x) for x in row] for row in cells])))
-            for term in section.positive:
-                shown = tag("math", Markup(written(term, MATHML)), tag("mo", ">"), tag("mn", "0"))
-                parts.append(tag("p", f"{HOLDS_WHILE} ", shown))
-        return join(parts)
+            parts += map(latex_text, section.notes) if told else []
+        return "\n".join(part for part in parts if part)
 
     def _repr_latex_(self) -> str:
         return self.latex()
@@ -239,47 +283,19 @@ def _number_text(value: Any, smallest: float) -> str:
     return f"{0.0 if abs(value) <= smallest else value:.6g}"
 
 
-class PrintedSheet(PrintedText):
-    """What prints as a sheet of formulas, which ``_sheet`` composes."""
-
-    @cached_property
-    def _sheet(self) -> FormulaSheet:
-        raise NotImplementedError
-
-    def _write_text(self, width: int) -> str:
-        return self._sheet.text(width)
-
-    def latex(self, *, document: bool = False) -> str:
-        """The equations in LaTeX.
-
-        Parameters
-        ----------
-        document : bool
-            Whether to write a complete document, with all tables; default are align environments.
-
-        Returns
-        -------
-        str
-        """
-        return self._sheet.latex(document=document)
-
-    def mathml(self) -> str:
-        """All tables and equations as HTML with MathML, which browsers typeset.
-
-        Returns
-        -------
-        str
-        """
-        return self._sheet.mathml()
-
-
 # -- text ------------------------------------------------------------------------------------------
+def _paragraph(words: str, width: int) -> list[str]:
+    return textwrap.wrap(words, width, initial_indent="  ", subsequent_indent="  ")
+
+
 def _text_lines(line: Definition, width: int) -> list[str]:
+    if line.value and _is_number(line.right):
+        return [f"  {written(line.left, PLAIN)} = {line.value}"]
     if isinstance(line.right, Cases):
         lines = _case_lines(line.left, line.right, width)
     else:
         lines = _sum_lines(line, width)
-    remark = "  ".join(x for x in (line.words, line.number) if x)
+    remark = line.value or "  ".join(x for x in (line.words, line.number) if x)
     if remark and len(lines[-1]) + 3 + len(remark) <= width:
         lines[-1] = f"{lines[-1]}{remark:>{width - len(lines[-1])}}"
     elif remark:
@@ -321,6 +337,10 @@ def _matrix_lines(block: Matrix, width: int) -> list[str]:
     return write_vector(block.title, entries, rows, width) if entries != rows else []
 
 
+def _is_number(side: VectorTerm) -> bool:
+    return isinstance(side, Number) or all(x.is_number for x in expressions_of(side))
+
+
 def _text_cell(cell: str | VectorTerm) -> str:
     return cell if isinstance(cell, str) else written(cell, PLAIN)
 
@@ -329,6 +349,10 @@ def _text_cell(cell: str | VectorTerm) -> str:
 def _latex_row(line: Definition) -> str:
     """One line, aligned at the equals sign; a long left side takes lines of its own."""
     left, right = (_latex_lines(side) for side in (line.left, line.right))
+    if line.value:
+        unit = "" if line.unit == "1" else rf"\ \mathrm{{{line.unit.replace('*', chr(92) + ',')}}}"
+        value = latex_number(line.value) + unit
+        right = [value] if _is_number(line.right) else [*right[:-1], f"{right[-1]} = {value}"]
     where = "" if line.where is None else rf" \quad ({condition_text(line.where, LATEX)})"
     number = rf" \tag*{{{latex_text(line.number)}}}" if line.number else ""
     if len(left) == 1:
@@ -361,7 +385,7 @@ def _latex_pieces(term: VectorTerm, first: bool) -> list[str]:
     return pieces
 
 
-def latex_table(head: Sequence[str], rows: Sequence[Sequence[str | VectorTerm]]) -> str:
+def _latex_table(head: Sequence[str], rows: Sequence[Sequence[str | VectorTerm]]) -> str:
     """A table; a column of long words is wrapped."""
     cells = [[latex_text(x) if isinstance(x, str) else f"${written(x, LATEX)}$" for x in row] for row in (head, *rows)]
     words = [[x if isinstance(x, str) else "" for x in row] for row in (head, *rows)]
@@ -388,6 +412,22 @@ def _latex_matrix(block: Matrix) -> list[str]:
 
 
 # -- MathML ----------------------------------------------------------------------------------------
+def _markup_values(lines: Sequence[Definition]) -> Markup:
+    """A row for each formula: what it is of, its value, and the formula itself."""
+    rows = []
+    for line in lines:
+        left, right = (Markup(written(side, MATHML)) for side in (line.left, line.right))
+        formula = tag("math", tag("mrow", left, tag("mo", "="), right))
+        unit = "" if line.unit == "1" else line.unit
+        rows.append([line.words, line.value.replace("-", MINUS), unit, formula])
+    return table(Table(["", "at the start", "", "formula"], rows, "wnuw"))
+
+
+def _markup_lines(lines: Sequence[Definition]) -> Markup:
+    rows = [row for line in lines for row in _markup_rows(line)]
+    return tag("div", tag("math", tag("mtable", *rows, displaystyle="true", columnalign="left")), class_="wide")
+
+
 def _markup_rows(line: Definition) -> list[Markup]:
     """An equation on as many lines as it needs, with what it says behind the last one."""
     rows: list[list[Any]] = [[]]

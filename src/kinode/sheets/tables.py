@@ -9,6 +9,7 @@ from __future__ import annotations
 import textwrap
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
+from itertools import zip_longest
 from typing import Any
 
 import numpy as np
@@ -73,6 +74,10 @@ class Strong(str):
         return strong
 
 
+class Whole(str):
+    """Text of a cell that is not wrapped: an equation."""
+
+
 @dataclass(frozen=True)
 class Table:
     """Rows under a head.
@@ -133,30 +138,36 @@ class Table:
         return replace(self, head=head, rows=rows)
 
     def lines(self, width: int = UNLIMITED) -> list[str]:
-        """Lines of text; if they do not fit the widest column is wrapped, or else each row takes lines of its own."""
+        """Lines of text; if they do not fit the widest column is wrapped, or else the last ones stand below the others.
+
+        What is ``Whole`` is not wrapped.
+        """
         texts = [*([self.heads] if any(self.heads) else []), *self.rows]
         widths = [max((len(row[k]) for row in texts), default=0) for k in range(len(self.head))]
         widest = widths.index(max(widths))
         room = width - 2 * (len(widths) - 1) - sum(widths) + widths[widest]
-        if room < min(widths[widest], NARROWEST_CELL):
-            return [line for row in self.rows for line in _row_lines(row, width)]
+        whole = any(isinstance(row[widest], Whole) for row in self.rows)
+        if room < (widths[widest] if whole else min(widths[widest], NARROWEST_CELL)):
+            return [line for row in texts for line in self._two_lines(row, widths, width)]
         widths[widest] = min(widths[widest], room)
         lines = []
         for row in texts:
             cells = [[cell] for cell in row]
             if len(row[widest]) > room:
                 cells[widest] = textwrap.wrap(row[widest], room, break_long_words=False)
-            for k in range(len(cells[widest])):
-                parts = [cell[k] if k < len(cell) else "" for cell in cells]
-                aligned = zip(parts, widths, self.left, strict=True)
-                lines.append("  ".join(x.ljust(w) if left else x.rjust(w) for x, w, left in aligned).rstrip())
+            lines += [self._line(part, widths) for part in zip_longest(*cells, fillvalue="")]
         return lines
 
+    def _line(self, cells: Sequence[str], widths: Sequence[int]) -> str:
+        """The first cells of a row in columns."""
+        return "  ".join(x.ljust(w) if left else x.rjust(w) for x, w, left in zip(cells, widths, self.left)).rstrip()
 
-def _row_lines(row: Sequence[str], width: int) -> list[str]:
-    """A row of a table on lines of its own."""
-    rest = "; ".join(cell for cell in row[1:] if cell)
-    return [row[0], *textwrap.wrap(rest, width, initial_indent="    ", subsequent_indent="    ")]
+    def _two_lines(self, row: Sequence[str], widths: Sequence[int], width: int) -> list[str]:
+        """The cells of a row that fit, and below them the others."""
+        fit = max(1, sum(sum(widths[: k + 1]) + 2 * k <= width for k in range(len(widths))))
+        rest = "  ".join(cell for cell in row[fit:] if cell)
+        below = [rest] if isinstance(row[-1], Whole) else textwrap.wrap(rest, width - 4)
+        return [self._line(row[:fit], widths), *(f"    {line}" for line in below)]
 
 
 def word_table(head: Sequence[str], rows: Sequence[Sequence[Any]], title: str = "") -> Table:

@@ -427,6 +427,10 @@ class Definition:
         What it says.
     where : IndexCondition, optional
         For which indices.
+    value : str
+        The number that it is at some state; in text it stands in the place of the words.
+    unit : str
+        SI unit of the value.
     """
 
     left: VectorTerm
@@ -434,6 +438,8 @@ class Definition:
     number: str = ""
     words: str = ""
     where: IndexCondition | None = None
+    value: str = ""
+    unit: str = ""
 
 
 # -- building --------------------------------------------------------------------------------------

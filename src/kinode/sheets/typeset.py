@@ -10,7 +10,7 @@ import re
 from collections.abc import Mapping, Sequence
 from typing import Any, ClassVar
 
-from kinode.sheets.markup import THIN, Markup, printer_of, tag
+from kinode.sheets.markup import THIN, Markup, expression_markup, tag
 from kinode.sheets.tables import MINUS
 from kinode.sheets.terms import (
     Call,
@@ -173,6 +173,12 @@ def decimal(value: float) -> str:
     return f"{value:.{DIGITS}g}"
 
 
+def latex_number(text: str) -> str:
+    """A number in LaTeX."""
+    mantissa, mark, exponent = text.partition("e")
+    return rf"{mantissa} \cdot 10^{{{int(exponent)}}}" if mark else mantissa
+
+
 def separated(pattern: str, parts: Sequence[str], long: str = r"\d\d") -> str:
     """A pattern with commas between indices that stand side by side, if one of them has several digits."""
 
@@ -317,13 +323,10 @@ class Latex(Typeface):
         return rf"\frac{{d{text}}}{{dt}}" if family.rate else text
 
     def number(self, value: float) -> str:
-        mantissa, mark, exponent = decimal(value).partition("e")
-        return rf"{mantissa} \cdot 10^{{{int(exponent)}}}" if mark else mantissa
+        return latex_number(decimal(value))
 
     def formula(self, expression: Any, styles: Mapping[str, Any]) -> str:
-        import sympy
-
-        names = {sympy.Symbol(n): style.latex for n, style in styles.items()}
+        names = {x: styles[x.name].latex for x in expression.free_symbols if x.name in styles}
         return str(number_printer("LatexPrinter", {"symbol_names": names}).doprint(expression))
 
     def product(self, factors: Sequence[str]) -> str:
@@ -404,7 +407,7 @@ class MathMl(Typeface):
         return tag("mrow", shown, tag("mo", "·"), power)
 
     def formula(self, expression: Any, styles: Mapping[str, Any]) -> str:
-        return Markup(printer_of(styles)(expression))
+        return Markup(expression_markup(expression, styles))
 
     def signed(self, parts: Sequence[tuple[bool, str]]) -> str:
         pieces: list[str] = []

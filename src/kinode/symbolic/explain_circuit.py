@@ -21,6 +21,7 @@ from kinode.expressions.syntax_tree import Expression
 from kinode.expressions.units import DIMENSIONS
 from kinode.multibody.network_condensation import Condensed
 from kinode.multibody.snapshot import Snapshot
+from kinode.sheets.tables import Whole
 from kinode.sheets.terms import SymbolStyle
 from kinode.structure.network_blocks import Network, NetworkBlock, NetworkState
 from kinode.structure.network_records import NetworkEquation, Order
@@ -67,7 +68,7 @@ class CircuitSteps:
                 says = f"{' + '.join(flows)} = what the joint feels, with the other sign"
             else:
                 says = f"{' + '.join(flows)} = 0"
-            rows.append((node.name, node.kind, self._potential(node), says))
+            rows.append((node.name, node.kind, self._potential(node), Whole(says)))
         powers = [f"{d.potential} times {d.flow}" if d.product_is_power else f"{d.flow} itself" for d in kinds]
         pieces = _count_pieces(self.network)
         words = (
@@ -90,7 +91,8 @@ class CircuitSteps:
         texts = self._part_texts()
         rows = []
         for k, row in enumerate(self.network.rows.rows):
-            rows.append((str(k + 1), row.owner, row.name, texts.get((row.owner, row.name), equation_text(row))))
+            text = Whole(texts.get((row.owner, row.name), equation_text(row)))
+            rows.append((str(k + 1), row.owner, row.name, text))
         variables = self.network.variables
         joints = len(self.network.joint_of)
         known = f", beside {counted(joints, 'variable')} of joints" if joints else ""

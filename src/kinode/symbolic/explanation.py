@@ -9,9 +9,8 @@ it get names of their own, y1, y2, ..., and stand before it.
 
 from __future__ import annotations
 
-import textwrap
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any, NamedTuple
 
@@ -21,18 +20,17 @@ from kinode.algebra.scalars import Array, Scalar, tidy
 from kinode.algebra.trace import Tape, Traced, count_operations, replay
 from kinode.hooks import hook
 from kinode.model.system import System
-from kinode.sheets.sheet import PrintedText, latex_table
+from kinode.sheets.markup import join, tag
+from kinode.sheets.sheet import FormulaSheet, PrintedSheet, SheetSection
 from kinode.sheets.tables import UNLIMITED
-from kinode.sheets.terms import SymbolStyle, formula_sum
-from kinode.sheets.text import aligned, latex_document, latex_text, wrapped
-from kinode.sheets.typeset import LATEX, written
+from kinode.sheets.terms import Definition, Number, ScalarFormula, SymbolStyle, formula_sum
+from kinode.sheets.text import latex_document
 from kinode.structure.topology import Topology
 from kinode.symbolic.normal_form import Harmonic, TooLongError, budget
 from kinode.symbolic.notation import Notation
 from kinode.symbolic.writers import SymbolWriter
 
 WIDTH = 80  # characters of a line
-INDENT = "  "
 DIGITS = 5  # significant digits of numbers
 SHOWN_AS_ZERO = 1e-13  # relative to the largest number with the same unit: smaller ones are rounding errors
 
@@ -64,7 +62,7 @@ class Step:
 
 
 @dataclass(frozen=True, eq=False)
-class Explanation(PrintedText):
+class Explanation(PrintedSheet):
     """The derivation of the equations of motion of a system, step by step; ``kn.explain`` returns it.
 
     It prints as text.  ``explanation["Accelerations"]`` is the step of that title.
@@ -114,7 +112,7 @@ class Explanation(PrintedText):
 
     def rounded(self, value: float, unit: str) -> float:
         """The number, or zero if it is a rounding error compared to the largest number of the same unit."""
-        return 0.0 if abs(value) < SHOWN_AS_ZERO * self._sizes[unit] else value
+        return 0.0 if abs(value) <= SHOWN_AS_ZERO * self._sizes[unit] else value
 
     def text(self, width: int = WIDTH, steps: Sequence[str] | None = None) -> str:
         """The steps as text.
@@ -136,23 +134,11 @@ class Explanation(PrintedText):
         >>> explanation.text(steps=["Angular velocities"]).splitlines()[2]
         '4. Angular velocities'
         """
-        for title in steps or ():
-            self[title]
-        heading = f"{self.system.name}: how its equations come about; numbers at t = {self.t:g} s"
-        lines = textwrap.wrap(heading, width)
-        for k, step in enumerate(self.steps):
-            if steps is not None and step.title not in steps:
-                continue
-            lines += ["", f"{k + 1}. {step.title}", *_paragraph(step.words, width)]
-            if step.law:
-                lines += [f"{INDENT * 2}{line}" for line in step.law[0].splitlines()]
-            if step.table:
-                lines += [INDENT + line for line in _table(*step.table, width - len(INDENT))]
-            for item in step.items:
-                lines += list(self._written(item, width))
-            for note in step.notes:
-                lines += _paragraph(note, width)
-        return "\n".join(line.rstrip() for line in lines)
+        if steps is None:
+            return self._sheet.text(width)
+        shown = [self[title] for title in steps]
+        sections = [section for step, section in zip(self.steps, self.sections) if step in shown]
+        return FormulaSheet(self._sheet.heading, tuple(sections)).text(width)
 
     def latex(self, *, document: bool = False) -> str:
         """The steps in LaTeX.
@@ -166,62 +152,53 @@ class Explanation(PrintedText):
         -------
         str
         """
-        parts = []
-        for step in self.steps:
-            parts += [rf"\subsection*{{{latex_text(step.title)}}}", latex_text(step.words)]
-            if step.law:
-                parts.append(rf"\[ {step.law[1]} \]")
-            if step.table:
-                parts += [r"\par\noindent", latex_table(*step.table)]
-            rows = [row for item in step.items for row in self._rows(item)]
-            if rows:
-                parts.append(aligned(rows))
-            parts += [latex_text(note) for note in step.notes]
-        body = "\n".join(parts)
+        sections = (replace(section, title=step.title) for step, section in zip(self.steps, self.sections))
+        body = FormulaSheet("", tuple(sections)).latex_body(told=True)
         return latex_document(self.system.name, body) if document else body
 
-    def _written(self, item: Item, width: int) -> Iterator[str]:
-        """The lines of an item: formulas on the left, numbers on the right, components that are zero in one line."""
-        zero = [k for k, f in enumerate(item.formulas) if f == 0]
-        rows = zip(item.names, item.formulas, item.values, item.units)
-        for k, (name, formula, value, unit) in enumerate(rows):
-            if k in zero:
-                continue
-            number = number_text(self.rounded(value, unit))
-            if formula.is_number:
-                yield f"{INDENT * 2}{name} = {number}"
-            else:
-                *lines, last = wrapped(f"{INDENT * 2}{name} = {formula}", width, indent=4 * len(INDENT))
-                yield from lines
-                if len(last) + 2 + len(number) > width:
-                    yield last
-                    last = ""
-                yield f"{last}{number:>{width - len(last)}}"
-        if zero:
-            stem = item.names[0] if len(item.names) == 1 else item.names[0].rpartition("_")[0]
-            parts = ", ".join(item.names[k].rpartition("_")[2] for k in zero)
-            whole = len(zero) == len(item.names)
-            yield from _paragraph(f"{INDENT}{stem} = 0" if whole else f"{INDENT}{stem}: {parts} = 0", width)
-
-    def _rows(self, item: Item) -> Iterator[str]:
-        for name, formula, value, unit in zip(item.names, item.formulas, item.values, item.units):
-            if formula == 0:
-                continue
-            style = self.notation.styles[name].latex
-            number = _latex_number(self.rounded(value, unit)) + _latex_unit(unit)
-            if formula.is_number:
-                yield f"{style} &= {number}"
-            else:
-                yield f"{style} &= {written(formula_sum([formula], self.notation.styles), LATEX)} = {number}"
-
     def html(self) -> str:
-        """The steps as HTML with MathML, as in reports.
+        """The steps as HTML with MathML, each to be unfolded, as in reports.
 
         Returns
         -------
         str
         """
-        return str(hook("compose_steps")(self))
+        return join(tag("details", tag("summary", x.title), x.mathml()) for x in self.sections)
+
+    @cached_property
+    def sections(self) -> tuple[SheetSection, ...]:
+        """The steps as sections of a sheet, numbered."""
+        return tuple(
+            SheetSection(
+                f"{k + 1}. {step.title}", step.words, tuple(x for item in step.items for x in self._lines(item)),
+                step.table, law=step.law, notes=step.notes,
+            )
+            for k, step in enumerate(self.steps)
+        )  # fmt: skip
+
+    @cached_property
+    def _sheet(self) -> FormulaSheet:
+        heading = f"{self.system.name}: how its equations come about; numbers at t = {self.t:g} s"
+        return FormulaSheet(heading, self.sections)
+
+    def _lines(self, item: Item) -> Iterator[Definition]:
+        """An equation for each component with its number, the owner before the first; one for all that are zero."""
+        import sympy
+
+        zero, owner = [], item.owner
+        for name, formula, value, unit in zip(item.names, item.formulas, item.values, item.units):
+            if formula == 0:
+                zero.append(name)
+                continue
+            left, right = (formula_sum([x], self.notation.styles) for x in (sympy.Symbol(name), formula))
+            shown = self.rounded(value, unit)
+            yield Definition(left, right, words=owner, value=f"{shown:.{DIGITS}g}", unit=unit)
+            owner = ""
+        if zero:
+            stem = zero[0] if len(item.names) == 1 else zero[0].rpartition("_")[0]
+            parts = ", ".join(name.rpartition("_")[2] for name in zero)
+            whole = stem if len(zero) == len(item.names) else f"{stem}: {parts}"
+            yield Definition(ScalarFormula(sympy.Symbol(whole)), Number(0), value="0")
 
     def chart(self, file: Any = None, **options: Any) -> Any:
         """Draw the flow chart of the derivation: what happened at each box.
@@ -254,39 +231,6 @@ class Explanation(PrintedText):
         Figure
         """
         return hook("draw_scheme")(self.system, file=file, **options)
-
-
-# -- text ------------------------------------------------------------------------------------------
-def number_text(value: float) -> str:
-    """A number as text of ``DIGITS`` digits."""
-    return "0" if abs(value) < 1e-300 else f"{value:.{DIGITS}g}"
-
-
-def _paragraph(words: str, width: int) -> list[str]:
-    return textwrap.wrap(words, width, initial_indent=INDENT, subsequent_indent=INDENT)
-
-
-def _table(head: Sequence[str], rows: Sequence[Sequence[str]], width: int) -> list[str]:
-    """Lines of a table; columns that do not fit the width continue on a second line of their row."""
-    lines = [tuple(head), *map(tuple, rows)]
-    widths = [max(len(line[k]) for line in lines) for k in range(len(head))]
-    fit = max(1, sum(1 for k in range(len(head)) if sum(widths[: k + 1]) + 2 * k <= width))
-    texts = []
-    for line in lines:
-        cells = [text.ljust(w) for text, w in zip(line, widths)]
-        texts += ["  ".join(part) for part in (cells[:fit], ["", *cells[fit:]]) if any(x.strip() for x in part)]
-    return texts
-
-
-# -- LaTeX -----------------------------------------------------------------------------------------
-def _latex_unit(unit: str) -> str:
-    return "" if unit == "1" else rf"\ \mathrm{{{unit.replace('*', chr(92) + ',')}}}"
-
-
-def _latex_number(value: float) -> str:
-    text = number_text(value)
-    mantissa, mark, exponent = text.partition("e")
-    return rf"{mantissa}\cdot 10^{{{int(exponent)}}}" if mark else text
 
 
 LONGEST_FORMULA = 60  # operations of a formula that is written out

@@ -214,7 +214,7 @@ def _forms(printed: Any, names: tuple[str, ...]) -> Any:
 
 def explain_model(order: Order) -> ExplainedModel:
     """The derivation step by step, and the vector scheme."""
-    from kinode.report.derivation_section import compose_step, describe_scheme
+    from kinode.report.derivation_section import describe_scheme
     from kinode.symbolic.explain import explain
 
     order.tell(0.1, "the steps are derived")
@@ -222,10 +222,10 @@ def explain_model(order: Order) -> ExplainedModel:
     order.tell(0.6, "the scheme is drawn")
     names = set(order.system.components)
     steps = list[ExplainedStep]()
-    for step in explanation.steps:
+    for step, section in zip(explanation.steps, explanation.sections, strict=True):
         words = [item.owner for item in step.items] + [cell for row in (step.table or ((), ()))[1] for cell in row]
         parts = [found for word in words if (found := _component(str(word), names))]
-        html = str(compose_step(explanation, step))
+        html = str(section.mathml())
         steps.append({"title": step.title, "words": step.words, "html": html, "parts": list(dict.fromkeys(parts))})
     try:
         scheme = str(describe_scheme(order.system)) if order.system.bodies else ""
