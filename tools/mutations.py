@@ -2,7 +2,7 @@
 
     python tools/mutations.py record          which tests run which line: the fast set once, under coverage
     python tools/mutations.py draw SEED       100 faults in lines that the fast set runs, as a table
-    python tools/mutations.py try TABLE       each fault by the fast tests that run its line; who notices it
+    python tools/mutations.py try TABLE       each fault by the fast tests of its line and its room; who notices it
     python tools/mutations.py room TABLE      those that no fast test notices, by all tests of their rooms
     python tools/mutations.py whole TABLE     those that these do not notice either, by the whole suite
     python tools/mutations.py night SEED      all of this, for the faults by hand and those of a seed
@@ -256,14 +256,19 @@ class Trial:
         return True
 
     def order(self, fault: Fault, items: Mapping[str, pytest.Item]) -> list[str]:
-        """The tests of a line file by file, which share what they set up; as many as there is time for."""
+        """The tests of a line and then those of its room, which may run it as machine code, unseen by coverage.
+
+        They come file by file, for what they set up together; as many as there is time for.
+        """
         files: dict[str, list[str]] = {}
-        for name in self.lines.get((fault.file, fault.line), []):
+        room = f"tests/{fault.room}/"
+        seen = self.lines.get((fault.file, fault.line), [])
+        for name in dict.fromkeys([*seen, *(name for name in self.seconds if name.startswith(room))] if seen else []):
             if name in items:
                 files.setdefault(name.partition("::")[0], []).append(name)
         cost = {file: sum(self.seconds[name] for name in tests) for file, tests in files.items()}
-        room = f"tests/{fault.room}/"
-        near_first = sorted(files, key=lambda file: (not file.startswith(room), cost[file]))
+        runs = {name.partition("::")[0] for name in seen}
+        near_first = sorted(files, key=lambda file: (file not in runs, not file.startswith(room), cost[file]))
         order = [name for file in near_first for name in files[file]]
         spent = accumulate(self.seconds[name] for name in order)
         return [name for name, so_far in zip(order, spent, strict=True) if so_far <= self.most]
@@ -328,12 +333,17 @@ def put_in(fault: Fault) -> bool:
     text = fault.apply(right)
     linecache.cache[path] = (len(text), None, text.splitlines(keepends=True), path)
     pairs = zip(_codes(compile(right, path, "exec")), _codes(compile(text, path, "exec")), strict=True)
-    codes = {old: new for old, new in pairs if old != new}
+    codes = {_place(old): new for old, new in pairs if old != new}
     gc.unfreeze()  # what was there when the tests had been collected is among its objects again
     for function in gc.get_objects():
-        if isinstance(function, FunctionType) and function.__code__ in codes:
-            function.__code__ = codes[function.__code__]
+        if isinstance(function, FunctionType) and function.__code__.co_filename == path:
+            function.__code__ = codes.get(_place(function.__code__), function.__code__)
     return bool(codes)
+
+
+def _place(code: CodeType) -> tuple[str, int, bytes]:
+    """What tells the functions of a file apart, also lambdas of one line; code that has run equals no fresh one."""
+    return code.co_qualname, code.co_firstlineno, code.co_linetable
 
 
 def _codes(code: CodeType) -> Iterator[CodeType]:

@@ -6,6 +6,8 @@ from run_models import arm, pendulum
 
 import kinode as kn
 from kinode.results import work as interval_work
+from kinode.results.energy_audit import Audit
+from kinode.results.work import FAIR_DEFECT, GOOD_DEFECT
 
 
 def test_conservative():
@@ -55,6 +57,14 @@ def test_bad_runs_are_caught(options):
     assert audit.relative > 1e-3
     assert "do not trust" in audit.trust and audit.ok is False
     assert "defect" in str(audit)
+
+
+@pytest.mark.parametrize("share", [0.5 * GOOD_DEFECT, GOOD_DEFECT, 2.0 * GOOD_DEFECT, FAIR_DEFECT, 2.0 * FAIR_DEFECT])
+def test_the_verdict_in_words_is_that_of_ok(share):
+    audit = Audit(0.0, 0.0, {}, np.array([0.0, -2.0 * share]), 2.0, 0.0)
+    assert audit.relative == share
+    assert audit.ok is (share < FAIR_DEFECT) is ("do not trust" not in audit.trust)
+    assert (share < GOOD_DEFECT) is ("holds its energy well" in audit.trust)
 
 
 def test_driven_only():
