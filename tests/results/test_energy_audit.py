@@ -67,6 +67,22 @@ def test_the_verdict_in_words_is_that_of_ok(share):
     assert (share < GOOD_DEFECT) is ("holds its energy well" in audit.trust)
 
 
+def test_what_is_rough_is_judged_by_the_most_that_it_may_be():
+    def ok(defect, uncertainty):
+        return Audit(0.0, 0.0, {}, np.array([defect * FAIR_DEFECT]), 1.0, uncertainty * FAIR_DEFECT).ok
+
+    assert (ok(0.4, 0.3), ok(0.4, 0.5), ok(0.4, 0.7), ok(1.2, 0.7), ok(1.2, 0.5)) == (True, True, None, None, False)
+
+
+def test_work_alone_is_energy_in_play():
+    """A drive at constant speed against a damper: no energy changes, and 2 N*m*s at 3 rad/s for 4 s are 72 J."""
+    system = kn.System("stirrer", gravity=(0, 0, 0))
+    system.revolute("pin", system.world, system.body("rod", inertia=(0.1, 0.1, 0.1)), axis="z", speed=3.0, damping=2.0)
+    audit = kn.simulate(system, 4.0, samples=5).audit
+    assert audit.work == pytest.approx({"pin.drive": 72.0, "pin.damping": -72.0})
+    assert audit.scale == pytest.approx(72.0) and audit.relative < 1e-14
+
+
 def test_driven_only():
     """Nothing is integrated: the drive does exactly the change of energy."""
     audit = kn.simulate(pendulum(motion="sin(t)"), 5.0).audit

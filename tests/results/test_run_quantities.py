@@ -125,3 +125,16 @@ def test_angular_momentum_about_any_point_is_that_about_the_mass_center_and_an_a
         arm = run.position("arm.com") - (0.0 if about == "world" else run.position("arm"))
         assert abs(np.cross(arm, P)).max() > 0.1
         np.testing.assert_allclose(run.angular_momentum("arm", about=about), own + np.cross(arm, P), atol=1e-12)
+
+
+def test_a_post_seen_from_a_turntable_goes_round():
+    """At 2 rad/s on a circle in the table's axes: v = 2 r, a = -4 r; of the terms none may be missing."""
+    system = kn.System("table")
+    post, table = (system.body(name, mass=1.0, inertia=(1, 1, 1)) for name in ("post", "table"))
+    system.fixed("ground", system.world.at(0.3, 0.4, 0), post)
+    system.revolute("turn", system.world, table, axis="z", motion="2*t")
+    run = kn.simulate(system, 1.0, samples=5)
+    r, v, a = (getattr(run, word)("post", relative_to="table") for word in ("position", "velocity", "acceleration"))
+    np.testing.assert_allclose(np.linalg.norm(r, axis=1), 0.5, rtol=1e-14)
+    np.testing.assert_allclose(v, np.cross([0, 0, -2], r), atol=1e-14)
+    np.testing.assert_allclose(a, -4.0 * r, atol=1e-14)
