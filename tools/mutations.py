@@ -26,6 +26,7 @@ import json
 import linecache
 import os
 import random
+import resource
 import shutil
 import signal
 import subprocess
@@ -51,6 +52,7 @@ ROOMS = (
 )  # fmt: skip
 CHOSEN = ROOT / "tests" / "faults.tsv"
 FAST = ["-m", "not slow", "-p", "no:xdist", "-q", str(ROOT / "tests")]
+MOST_MEMORY = 8_000_000_000  # bytes of addresses in a trial: a fault may fill memory without end
 COMPARISONS = {"<": "<=", "<=": "<", ">": ">=", ">=": ">", "==": "!=", "!=": "=="}
 
 
@@ -295,6 +297,7 @@ def _try_here(fault: Fault, items: list[pytest.Item], writer: int) -> None:
     """In a fork: put in the fault, run tests until one fails, say which, and end."""
     folder = tempfile.mkdtemp(prefix="fault")
     os.environ["KINODE_CACHE_DIR"] = folder
+    resource.setrlimit(resource.RLIMIT_AS, (MOST_MEMORY, MOST_MEMORY))
     null = os.open(os.devnull, os.O_WRONLY)
     os.dup2(null, 1)
     os.dup2(null, 2)
@@ -356,7 +359,7 @@ def _codes(code: CodeType) -> Iterator[CodeType]:
 def try_copy(fault: Fault, *arguments: str) -> str:
     """The first test of a run of pytest that notices, in a copy of the source."""
     with tempfile.TemporaryDirectory() as folder:
-        copy = shutil.copytree(ROOT / "src", Path(folder) / "src")
+        copy = shutil.copytree(ROOT / "src", Path(folder) / "src", ignore=shutil.ignore_patterns("*.pyc.*"))
         file = copy / "kinode" / fault.file
         file.write_text(fault.apply(file.read_text(encoding="utf-8")), encoding="utf-8")
         environment = os.environ | {"PYTHONPATH": str(copy), "KINODE_CACHE_DIR": f"{folder}/cache"}
