@@ -1,9 +1,11 @@
 """Single faults put into the source: which there are, and that they are put in."""
 
+import json
 import subprocess
 import sys
 
 import mutations
+import pytest
 from mutations import Fault, find_faults, read_table, write_table
 
 TEXT = '''"""A file: 1 + 1."""
@@ -41,10 +43,36 @@ def test_a_table_is_read_as_it_was_written(tmp_path):
     assert read_table(tmp_path / "faults.tsv") == faults
 
 
+def test_a_row_by_hand_finds_its_place(tmp_path):
+    """By a text that stands once in the file, so that it holds however the lines above it change."""
+    table = tmp_path / "faults.tsv"
+    table.write_text("# the z of a vector product\nalgebra/spatial.py\ta[0] * b[1] - a[1] * b[0]\ta[0] * b[1]\n")
+    (fault,) = read_table(table)
+    text = (mutations.SOURCE / fault.file).read_text(encoding="utf-8")
+    assert fault.apply(text) == text.replace("a[0] * b[1] - a[1] * b[0]", "a[0] * b[1]") != text
+
+
+def test_a_row_by_hand_that_fits_several_places_is_refused():
+    with pytest.raises(AssertionError, match=r"spatial\.py: 'return' stands there \d\d times, not once"):
+        Fault.by_hand("algebra/spatial.py", "return", "pass")
+
+
 def test_faults_chosen_by_hand_are_in_the_source():
     for fault in read_table(mutations.CHOSEN):
         text = (mutations.SOURCE / fault.file).read_text(encoding="utf-8")
+        compile(fault.apply(text), fault.file, "exec")
         assert fault.apply(text) != text
+
+
+def test_lines_are_read_as_they_were_recorded(tmp_path, monkeypatch):
+    """Lines with the same tests share one list, which is kept as steps from number to number."""
+    monkeypatch.setattr(mutations, "LINES", tmp_path / "lines.json")
+    groups = [(0, 2), (1,)]
+    lines = {"a.py": {4: 0, 5: 0, 7: 1}}
+    seconds = {"x": 0.5, "y": 0.1, "z": 0.2}
+    known = {"lines": lines, "groups": [mutations.find_steps(group) for group in groups], "seconds": seconds}
+    mutations.LINES.write_text(json.dumps(known))
+    assert mutations.read_lines() == ({("a.py", 4): ["x", "z"], ("a.py", 5): ["x", "z"], ("a.py", 7): ["y"]}, seconds)
 
 
 def test_a_fault_is_put_in():

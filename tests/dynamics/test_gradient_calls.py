@@ -130,6 +130,13 @@ def test_second_derivatives_are_slopes_of_first_ones(name):
     np.testing.assert_allclose(found, expected, rtol=1e-7, atol=1e-8 * (1.0 + abs(expected).max()))
 
 
+def test_second_derivatives_of_many_states_are_those_of_each(pendulum):
+    along, then = {"q": [1.0, -0.5]}, {"u": [0.3, 2.0]}
+    many = pendulum.second_derivatives(0.0, np.array([Q, U, E]), np.array([U, Q, Q]), along=along, then=then)
+    each = [pendulum.second_derivatives(0.0, q, u, along=along, then=then) for q, u in ((Q, U), (U, Q), (E, Q))]
+    np.testing.assert_allclose(many, each, rtol=1e-13)
+
+
 def test_kinetic_energy_has_the_mass_matrix_as_its_second_derivatives(walker):
     q, u, _, _ = state_of(walker)
     M = walker.mass_matrix(0.0, q)

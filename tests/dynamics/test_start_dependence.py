@@ -77,3 +77,16 @@ def test_parameters_that_quantities_of_a_start_do_not_read_do_not_count():
         assert dynamics.state({"shoulder.q": 0.5}, p={"gain": gain}).z[-1] == pytest.approx(0.5 * gain)
     names = {dynamics.topology.parameters[k] for k in dynamics.start.counting}
     assert names == {"length", "offset", "gain"}
+
+
+@pytest.mark.parametrize(("kind", "speed", "q"), [
+    ("spherical", ("0.1", "t", "0.3"), (0.6, 0.0, 0.8, 0.0)), ("revolute", "0.1*t", (0.4,)),
+])  # fmt: skip
+def test_coordinates_that_follow_a_given_speed_are_set_together_or_one_by_one(kind, speed, q):
+    system = kn.System("turntable")
+    body = system.body("table", mass=1, inertia=(1, 1, 1))
+    getattr(system, kind)("hub", system.world, body, speed=speed)
+    dynamics = kn.compile(system)
+    np.testing.assert_array_equal(dynamics.state({"hub.q": q if len(q) > 1 else q[0]}).z, q)
+    each = dict(zip((c.name for c in dynamics.coordinates if c.role == "z"), q, strict=True))
+    np.testing.assert_array_equal(dynamics.state(each).z, q)

@@ -277,6 +277,20 @@ def test_the_schema_names_every_alternative_field() -> None:
             assert set(cls.alternative_fields) <= set(case["then"]["properties"])
 
 
+@pytest.mark.parametrize(("field", "least"), [("delay", 0), ("seed", 0), ("samples", 2)])
+def test_the_schema_and_the_reader_agree_on_the_least_whole_number(field: str, least: int) -> None:
+    for value in (least, least - 1):
+        part = {"kind": "sample_hold", "input": "t", "period": 0.01, "noise": 1.0}
+        model: dict[str, Any] = {"kinode": 1, "elements": {"part": part}}
+        (model.setdefault("run", {}) if field == "samples" else part)[field] = value
+        assert VALIDATOR.is_valid(model) is (value == least)
+        if value == least:
+            loads(json.dumps(model))
+        else:
+            with pytest.raises(kn.Error, match=field):
+                loads(json.dumps(model))
+
+
 def test_the_schema_knows_every_kind_and_field() -> None:
     whole = kn.schema()
     jsonschema.Draft202012Validator.check_schema(whole)

@@ -274,6 +274,24 @@ def test_a_door_on_two_hinges():
     near(f0[2], f1[2])  # least norm shares the weight equally
 
 
+def test_multipliers_are_of_least_norm_also_while_redundant_rows_move():
+    """A seat on three parallel bars, where rows that depend on each other need an acceleration."""
+    system, sense = kn.System("swing", gravity=(0, -9.81, 0)), {}
+    seat = system.body("seat", mass=3.0, inertia=(1, 1, 1))
+    for k, mass in enumerate((1.0, 2.5, 0.4)):
+        bar = system.body(f"bar{k}", mass=mass, com=(0, -0.4, 0), inertia=(0.1, 0.02, 0.1))
+        system.revolute(f"top{k}", system.world.at(0.7 * k, 0, 0), bar, axis="z")
+        system.revolute(f"end{k}", bar.at(0, -1, 0), seat.at(0.7 * k, 0, 0), axis="z")
+        sense |= {f"top{k}": 1.0, f"end{k}": -1.0}
+    topology = find_topology(system)
+    q, u = (np.array([x * sense[name] for name in topology.u_of]) for x in (0.4, 2.0))
+    bodies = NewtonEuler(Snapshot(topology, EvaluationPoint(0.0, q, u)))
+    L = np.column_stack([rows.L * rows.scale for rows in bodies.rows.values()])
+    lam = np.concatenate([bodies.multipliers(origin) / rows.scale for origin, rows in bodies.rows.items()])
+    assert bodies.redundancy == 7
+    near(lam, np.linalg.lstsq(L, L @ lam, rcond=1e-9)[0])
+
+
 CRANK, COUPLER, ROCKER, BASE = 0.3, 0.8, 0.6, 0.9
 
 

@@ -219,6 +219,15 @@ def test_a_far_lane_does_not_disturb_its_neighbors():
     assert math.isnan(mixed[2, 0])
 
 
+def test_large_angles_are_those_of_the_library():
+    """Beyond the reduction by pi/2 in three parts, which would lose digits without a word."""
+    tape, angles = Tape(), [1.00001e5, 3e7, 1.2345e10, 1e15, 1e22, -3e8, -1e12, 1e18]
+    (x,) = tape.inputs("q", 1)
+    stores = [("out", 0, tape.node("sin", x)), ("out", 1, tape.node("cos", x))]
+    found = call_lanes(compile_program(straight(stores, q=1, out=2), 8), {"q": np.array(angles)[:, None]})
+    assert found.tolist() == [[math.sin(angle), math.cos(angle)] for angle in angles]
+
+
 def test_an_operation_without_code_is_named():
     tape = Tape()
     bad = tape.node("gamma", tape.input("q", 0))

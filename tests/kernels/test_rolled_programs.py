@@ -155,3 +155,16 @@ def test_operations_of_a_link_are_pinned():
     passes = [block for block in program.blocks if block.count > 1]
     most = [max(sum(count_operations(v for _, _, v in case).values()) for case in block.cases[:2]) for block in passes]
     assert sum(most) <= 354
+
+
+@pytest.mark.parametrize("name", ["acceleration", "rate", "energy"])
+def test_a_driven_joint_of_several_freedoms(name):
+    """Each of its coordinates has a place of its own among the values of the prelude."""
+    system = kn.System("drill", gravity=(1, 2, -9))
+    arm, spindle, bit = (system.body(x, mass=1.0, com=(0.1, 0.2, 0.3), inertia=(1, 2, 1.5)) for x in ("a", "s", "b"))
+    system.revolute("swing", system.world, arm, axis="y")
+    system.cylindrical("feed", arm.at(0.3, 0, 0), spindle, axis="z", motion=("0.2*sin(3*t)", "t^2 + 0.1"))
+    system.revolute("tilt", spindle.at(0, 0.2, 0), bit, axis="x")
+    topology, kernel = find_topology(system), Kernel(name)
+    state = state_of(topology)
+    assert run_rolled(topology, kernel, state, 0.0) == pytest.approx(expected(topology, kernel, state, 0.0), rel=1e-12)

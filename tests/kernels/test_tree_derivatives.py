@@ -50,6 +50,16 @@ def test_the_recursion_gives_what_the_tape_gives(kernel, seed, branches):
     assert found == pytest.approx(wanted, rel=1e-11, abs=1e-12 * abs(wanted).max())
 
 
+@pytest.mark.parametrize("by", ["u", "x", "uq", "xu", "qx"])
+@pytest.mark.parametrize("name", ["derivatives", "derivatives_of_motion"])
+def test_any_choice_of_columns_in_any_order(name, by):
+    topology, of = random_tree(3, 7, branches=False), "u_dot" if name == "derivatives" else "effort"
+    kernel = Kernel(name, DerivativeOptions((of,), tuple((word, None) for word in by)))
+    makers = (rolled_programs.make_program, kernel_traces.make_program)
+    found, wanted = (run(make(topology, kernel), topology) for make in makers)
+    assert found == pytest.approx(wanted, rel=1e-11, abs=1e-12 * abs(wanted).max())
+
+
 @pytest.mark.parametrize("kind", [kind for kind in KINDS if kind != "driven"])
 def test_every_joint(kind):
     topology = random_tree(3, 7, kinds=(kind,), branches=False)

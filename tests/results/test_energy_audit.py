@@ -6,6 +6,8 @@ from run_models import arm, pendulum
 
 import kinode as kn
 from kinode.results import work as interval_work
+from kinode.results.energy_audit import Audit
+from kinode.results.work import FAIR_DEFECT, GOOD_DEFECT
 
 
 def test_conservative():
@@ -55,6 +57,30 @@ def test_bad_runs_are_caught(options):
     assert audit.relative > 1e-3
     assert "do not trust" in audit.trust and audit.ok is False
     assert "defect" in str(audit)
+
+
+@pytest.mark.parametrize("share", [0.5 * GOOD_DEFECT, GOOD_DEFECT, 2.0 * GOOD_DEFECT, FAIR_DEFECT, 2.0 * FAIR_DEFECT])
+def test_the_verdict_in_words_is_that_of_ok(share):
+    audit = Audit(0.0, 0.0, {}, np.array([0.0, -2.0 * share]), 2.0, 0.0)
+    assert audit.relative == share
+    assert audit.ok is (share < FAIR_DEFECT) is ("do not trust" not in audit.trust)
+    assert (share < GOOD_DEFECT) is ("holds its energy well" in audit.trust)
+
+
+def test_what_is_rough_is_judged_by_the_most_that_it_may_be():
+    def ok(defect, uncertainty):
+        return Audit(0.0, 0.0, {}, np.array([defect * FAIR_DEFECT]), 1.0, uncertainty * FAIR_DEFECT).ok
+
+    assert (ok(0.4, 0.3), ok(0.4, 0.5), ok(0.4, 0.7), ok(1.2, 0.7), ok(1.2, 0.5)) == (True, True, None, None, False)
+
+
+def test_work_alone_is_energy_in_play():
+    """A drive at constant speed against a damper: no energy changes, and 2 N*m*s at 3 rad/s for 4 s are 72 J."""
+    system = kn.System("stirrer", gravity=(0, 0, 0))
+    system.revolute("pin", system.world, system.body("rod", inertia=(0.1, 0.1, 0.1)), axis="z", speed=3.0, damping=2.0)
+    audit = kn.simulate(system, 4.0, samples=5).audit
+    assert audit.work == pytest.approx({"pin.drive": 72.0, "pin.damping": -72.0})
+    assert audit.scale == pytest.approx(72.0) and audit.relative < 1e-14
 
 
 def test_driven_only():

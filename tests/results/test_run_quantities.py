@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 
 import kinode as kn
+from kinode.results.joint_loads import compute_loads
 
 
 def swing():
@@ -106,3 +107,34 @@ def test_expressions_in_tables_and_plots(run, tmp_path):
 def test_names_are_completed(run):
     assert "A.reaction.force" in run._ipython_key_completions_()
     assert all(name in run for name in run._ipython_key_completions_())
+
+
+def test_axial_and_radial_load_of_a_bearing_at_rest():
+    """A weight at an angle to an axis: a triangle of 3, 4 and 5."""
+    along, across = np.array([2.0, 1.0, 2.0]) / 3.0, np.array([1.0, -2.0, 0.0]) / np.sqrt(5.0)
+    system = kn.System("shaft", gravity=tuple(4.0 * along - 3.0 * across))
+    bar = system.body("bar", mass=2.0, inertia=(1, 1, 1))
+    system.revolute("pin", system.world, bar, axis=tuple(along), motion=0.3)
+    (load,) = compute_loads(kn.simulate(system, 0.1, samples=3))
+    assert (load.axial, load.radial, load.force.peak) == pytest.approx((8.0, 6.0, 10.0))
+
+
+def test_angular_momentum_about_any_point_is_that_about_the_mass_center_and_an_arm(run):
+    own, P = run.angular_momentum("arm"), run["arm.momentum"]
+    for about in ("world", "arm"):
+        arm = run.position("arm.com") - (0.0 if about == "world" else run.position("arm"))
+        assert abs(np.cross(arm, P)).max() > 0.1
+        np.testing.assert_allclose(run.angular_momentum("arm", about=about), own + np.cross(arm, P), atol=1e-12)
+
+
+def test_a_post_seen_from_a_turntable_goes_round():
+    """At 2 rad/s on a circle in the table's axes: v = 2 r, a = -4 r; of the terms none may be missing."""
+    system = kn.System("table")
+    post, table = (system.body(name, mass=1.0, inertia=(1, 1, 1)) for name in ("post", "table"))
+    system.fixed("ground", system.world.at(0.3, 0.4, 0), post)
+    system.revolute("turn", system.world, table, axis="z", motion="2*t")
+    run = kn.simulate(system, 1.0, samples=5)
+    r, v, a = (getattr(run, word)("post", relative_to="table") for word in ("position", "velocity", "acceleration"))
+    np.testing.assert_allclose(np.linalg.norm(r, axis=1), 0.5, rtol=1e-14)
+    np.testing.assert_allclose(v, np.cross([0, 0, -2], r), atol=1e-14)
+    np.testing.assert_allclose(a, -4.0 * r, atol=1e-14)

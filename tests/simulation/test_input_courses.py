@@ -6,6 +6,7 @@ import pytest
 import xarray
 
 import kinode as kn
+from kinode.ode.input_table import InputCourse
 
 T = np.array([0.0, 0.3, 0.5, 0.9, 1.2, 1.7, 2.0])
 V = np.array([0.0, 4.0, -3.0, 5.0, -1.0, 2.0, 0.0])
@@ -34,6 +35,13 @@ def compiled():
     """The slider, free and with friction that sticks and stops that hit, driven by an input and by a law."""
     return {(law, rough): kn.compile(slider(law, **(ROUGH if rough else {})))
             for law in ("u", "course(t)") for rough in (False, True)}  # fmt: skip
+
+
+@pytest.mark.parametrize("held", [False, True])
+def test_a_course_of_one_sample_has_no_breaks(held):
+    course = InputCourse(np.array([0.5]), np.array([2.0]), held)
+    assert not len(course.breaks)
+    np.testing.assert_array_equal(course.at(np.array([0.0, 0.5, 9.0])), 2.0)
 
 
 @pytest.mark.parametrize("method", METHODS)

@@ -9,7 +9,8 @@ from live_page import LivePage
 
 import kinode as kn
 from kinode.studio.live import response_curves
-from kinode.studio.live.live_view import LiveView
+from kinode.studio.live.changing_run import ChangingRun
+from kinode.studio.live.live_view import LiveView, carry_over
 
 EXAMPLES = Path(__file__).parents[2] / "examples"
 SINGLE = 3e-7  # rounding to float32, twice: in the page's numbers and in a sum
@@ -408,3 +409,20 @@ def test_a_run_that_fails_is_shown_as_far_as_it_came():
         assert header["run"]["status"] == "failed" and header["run"]["message"]
         assert 0.9 < arrays["t"][-1] <= 1.0 and header["events"][-1]["kind"] == "end"
         assert page.ask("set", values={"edge": 5.0})[0]["run"]["status"] == "done"
+
+
+def test_what_was_chosen_stays_where_the_file_is_as_it_was():
+    def model(until, mass, stiffness):
+        system = kn.System("swing")
+        system.run_defaults = {"until": until}
+        for name, value in (("mass", mass), ("stiffness", stiffness)):
+            system.parameter(name, value)
+        bar = system.body("bar", mass="mass", inertia=(1, 1, 1))
+        system.revolute("pin", system.world, bar, stiffness="stiffness")
+        return ChangingRun(system)
+
+    before, after = model(1.0, 2.0, 30.0), model(4.0, 2.0, 50.0)
+    chosen = {"mass": 3.0, "stiffness": 40.0}, {"pin.q": 0.5, "pin.u": 1.0}
+    kept = carry_over(after, before, before.choice(*chosen, 0.5))
+    assert (kept.until, kept.values, kept.start) == (0.5, {"mass": 3.0}, {"pin.q": 0.5, "pin.u": 1.0})
+    assert carry_over(after, before, before.choice(*chosen)).until == 4.0

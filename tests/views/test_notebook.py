@@ -129,6 +129,9 @@ def test_wrenches(run):
     largest = np.linalg.norm(series.force, axis=1).max()
     assert f"{largest:.4g}" in page.texts
     assert repr(series).startswith("<Wrench on bar, about pin.child, in the axes of pin.parent: 11 times, force up to ")
+    moments = np.array([[0.0, 0.0, 1.0], [3.0, 0.0, 4.0], [0.0, 2.0, 0.0], [0.0, 2.0, 0.0]])
+    several = kn.Wrench(2.0 * moments, moments, "bar", "p", "f")
+    assert repr(several).endswith("4 times, force up to 10 N, moment up to 5 N*m>")
     single = kn.Wrench(
         np.array([3.0, 4.0, 0.0]), np.zeros(3), HOSTILE, "p", "f", False, (True,) * 5 + (False,), "least norm"
     )

@@ -43,6 +43,15 @@ def test_mass_in_place_of_density_and_a_place(folder):
     assert body.inertia[2] == pytest.approx(2.0 * (0.3**2 + 0.04**2) / 12, rel=1e-5)
 
 
+def test_the_most_triangles_are_still_read(folder, monkeypatch):
+    shape = kn.mesh(folder / "block.stl", scale=0.001, mass=2.0)
+    monkeypatch.setattr(meshes, "MOST_TRIANGLES", 12)
+    assert kn.System("s").body("b", shape=shape).mass == 2.0
+    monkeypatch.setattr(meshes, "MOST_TRIANGLES", 11)
+    with pytest.raises(kn.ModelError, match="has 12 triangles; at most 11 are read"):
+        kn.System("s").body("b", shape=kn.mesh(folder / "block.obj", scale=0.001, mass=2.0))
+
+
 def test_a_mesh_that_looks_inward_is_turned_round():
     block = trimesh.creation.box((1, 2, 3))
     solids = [make_solid(np.array(block.vertices), np.array(faces)) for faces in (block.faces, block.faces[:, ::-1])]

@@ -42,6 +42,7 @@ def test_expressions_stand_behind_the_names():
     near(frames["elbow.q*180/pi"], np.rad2deg(run["elbow.q"]))
     near(frames["lower.velocity"], run["lower.velocity"].T)
     near(frames["elbow.effort*elbow.u"], run["elbow.effort*elbow.u"])
+    assert sum(where.stop - where.start for where in frames.columns.values()) == len(frames.quantities)
     with pytest.raises(kn.ArgumentError, match=r"no quantity called .*elbow.u"):
         frames["elbow.u"]
     near(frames.evaluate(["elbow.u"])["elbow.u"], run["elbow.u"])

@@ -219,4 +219,6 @@ def test_sentences_of_files(tmp_path):
     assert describe_file(tmp_path / "nobody.yaml") == ""
     noted.write_text(f"# {'a' * 300}\nkinode: 1\n")
     assert describe_file(noted).endswith("…") and len(describe_file(noted)) == 240
+    noted.write_text(f"# {'a' * 240}\nkinode: 1\n")
+    assert describe_file(noted) == "a" * 240
     assert list_files(tmp_path / "nowhere" / "model.yaml") == []

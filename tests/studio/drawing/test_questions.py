@@ -2,6 +2,7 @@
 
 from pathlib import Path
 
+import numpy as np
 import pytest
 
 import kinode as kn
@@ -98,6 +99,17 @@ def test_every_component_of_every_example_can_be_inspected():
             assert inspect_component(found, drawing, box["name"])["section"], (path, box["name"])
 
 
+@pytest.mark.parametrize("name", ["motor_axis", "rlc", "stewart_platform"])
+def test_the_extent_of_a_sketch_holds_it_with_little_around_it(name):
+    """Beyond the boxes there are a margin and at most the words beside them."""
+    path = next(path for path in EXAMPLES.glob("*.yaml") if path.stem == name)
+    drawing = Sketcher(checked(path.read_text(), path).system).draw()
+    middles, halves = (np.array([box[key] for box in drawing["boxes"]]) for key in ("at", "size"))
+    start, size = np.split(np.array(drawing["extent"]), 2)
+    around = [(middles - halves / 2).min(axis=0) - start, start + size - (middles + halves / 2).max(axis=0)]
+    assert np.min(around) >= 40 and np.max(around) <= 130, around
+
+
 def test_nobody_is_inspected(axis, sketch):
     with pytest.raises(kn.ArgumentError, match="nothing is called"):
         inspect_component(axis, sketch, "nobody")
@@ -121,6 +133,7 @@ def labels(text, found=None):
         ("joints:\n  j: {kind: rev|}\n", "revolute"),
         ("elements:\n  motor: {kind: dc_motor, resi|", "resistance"),
         ("elements:\n  motor:\n    kind: dc_motor\n    resi|\n", "resistance"),
+        ("elements:\n  motor:\n    resi|\n    kind: dc_motor\n", "resistance"),
         ("elements:\n  r: {kind: resistor, plus: co|}", "coil"),
         ("elements:\n  m: {kind: dc_motor, shaft: elb|}", "elbow"),
         ("joints:\n  j: {kind: revolute, between: [world, ar|]}", "arm"),

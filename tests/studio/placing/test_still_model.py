@@ -188,3 +188,14 @@ def test_a_scene_offers_the_places_of_bodies_in_subsystems():
     assert tip["name"] == "leg.arm.tip" and tip["off"] == "" and tip["given"]
     assert tip["path"] == ["systems", "leg", "system", "bodies", "arm", "frames", "tip"]
     assert [entry["value"] for entry in tip["entries"]] == [0.2, 0.0, 0.0]
+
+
+def test_frames_that_move_stand_where_they_are_at_the_start():
+    system = kn.System("ship")
+    body = system.body("hull", mass=1, inertia=(1, 1, 1))
+    system.revolute("pin", system.world, body, axis="z", motion="0.5 + t")
+    system.frame("drone", "moving", position=("1 + 2*t", "sin(t)", 3), turns=[("z", "0.3 + t")])
+    poses = StillModel(system).poses
+    np.testing.assert_allclose(poses["drone"].p, [1, 0, 3], atol=1e-15)
+    for name, angle in (("drone", 0.3), ("hull", 0.5)):
+        np.testing.assert_allclose(poses[name].R[:2, 0], [np.cos(angle), np.sin(angle)], atol=1e-15)

@@ -58,6 +58,7 @@ def test_a_form_is_what_sweep_takes(crank):
     ({"keep": ["main.reaction.force|pek"]}, "keep.0", "did you mean peak"),
     ({"keep": ["crnk.q|peak"]}, "keep.0", "crnk"),
     ({"until": "-1 s"}, "until", "after the start"),
+    ({"until": "0 s"}, "until", "after the start"),
     ({"until": "soon"}, "until", "soon"),
 ])  # fmt: skip
 def test_what_is_wrong_stands_at_its_field(crank, change, field, words):

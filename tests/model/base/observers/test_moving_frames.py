@@ -135,6 +135,16 @@ def spinner():
     return system
 
 
+def test_momenta_are_those_of_the_world_whatever_frame_they_are_found_in():
+    system = spinner()
+    topology = find_topology(system)
+    s = Snapshot(topology, EvaluationPoint(*random_state(topology, np.random.default_rng(7))))
+    for name in (*system.frames, "world"):
+        L, P = FreeFlight(s, Frame(name)).momenta
+        near(L, s.momenta[1], 10.0)
+        near(P, s.momenta[0], 10.0)
+
+
 def test_runs_show_what_frames_see():
     run = kn.simulate(spinner(), 1.0, times=np.linspace(0, 1, 401), rtol=1e-11, atol=1e-12)
     h = run.t[1]
