@@ -1,8 +1,8 @@
 """What derivatives may be asked for: words and their sizes, and which of them are loop code in large systems.
 
 Loop code's time to compile does not grow with the number of links.  The recursion
-(``kernels/rolled/tree_derivatives.py``) covers accelerations by q, u and added efforts, and inverse dynamics by q, u and
-accelerations, in trees of known joints whose loads are gravity, springs and dampers.
+(``kernels/rolled/tree_derivatives.py``) covers accelerations by q, u and added efforts, and inverse dynamics by q, u
+and accelerations, in trees of known joints whose loads are gravity, springs and dampers.
 """
 
 from __future__ import annotations
