@@ -59,7 +59,7 @@ def group_skips(reasons):
 def is_whole(config):
     """Whether all tests were asked for."""
     option = config.option
-    chosen = option.markexpr or option.keyword or option.collectonly or option.maxfail or getattr(option, "lf", False)
+    chosen = option.markexpr or option.keyword or option.collectonly or option.maxfail or option.ignore
     return not chosen and config.args == config.getini("testpaths")
 
 
