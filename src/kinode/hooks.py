@@ -32,6 +32,7 @@ HOOKS = {
     "operating_space": "kinode.tasks.operating_space",
     # of Trajectory and its records
     "simulate": "kinode.tasks.simulate",
+    "repeat_motion": "kinode.tasks.simulate",
     "plot": "kinode.views.plots.time_plots",
     "plot_balance": "kinode.views.plots.load_plots",
     "plot_causes": "kinode.views.plots.load_plots",

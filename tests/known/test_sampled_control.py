@@ -292,13 +292,16 @@ def test_a_saved_run_holds_what_was_sampled(noisy, tmp_path):
         assert np.array_equal(loaded[name], run[name])
 
 
-def test_the_audit_sees_samples_at_stored_times_and_says_where_it_cannot():
+def test_the_audit_sees_samples_between_stored_times_and_says_where_it_cannot():
     system = slider(effort="control.output")
     system.sampled_pid("control", "10 ms", phase="3 ms", error="1 - slide.q", proportional=30)
     assert kn.simulate(system, 1.0, rtol=1e-9).audit.relative < 1e-7
     on_ticks = [0.0, *(0.003 + 0.01 * np.arange(100)), 1.0]
     assert kn.simulate(system, 1.0, rtol=1e-9, times=on_ticks).audit.relative < 1e-7
-    assert "ask for closer times" in kn.simulate(system, 1.0, samples=5).audit.trust
+    assert kn.simulate(system, 1.0, rtol=1e-9, samples=5).audit.relative < 1e-7
+    called = slider(effort="control.output")  # functions of the user are not called again
+    called.controller("control", lambda t, q: 30 * (1 - q), inputs={"q": "slide.q"}, period="10 ms", phase="3 ms")
+    assert "ask for closer times" in kn.simulate(called, 1.0, samples=5).audit.trust
 
 
 def test_small_motions_say_that_samples_are_held_and_rest_is_refused():

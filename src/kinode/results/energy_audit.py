@@ -2,11 +2,8 @@
 
     defect(t) = E(t) - E(0) - sum over causes of work(t)
 
-vanishes for the exact motion.  ``work.py`` computes the work between stored states: along the states, or along the
-exact motion that starts at each of them.  So the defect is the error of the run's own steps, whatever its output times.
-A second quadrature looks at what both may have passed over: no step of it is longer than a small share of the run.
-If the motion is too stiff for that, the work is computed along cubics through the states; ``uncertainty`` estimates its
-error.
+vanishes for the exact motion.  ``work.py`` computes the work along the run's own steps, whatever its output times.  So
+the defect is the error of these steps; ``uncertainty`` estimates the error of the work.
 
 The audit does not see errors that keep the energy, such as an error of phase: a small defect is necessary for a good
 run, not sufficient.
@@ -20,10 +17,9 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from kinode.algebra.scalars import Array
-from kinode.model.network.domain import ENERGIES
 from kinode.multibody.power import find_causes
 from kinode.results.run_quantities import IGNORE_OVERFLOW
-from kinode.results.work import FAIR_DEFECT, GOOD_DEFECT, compute_work
+from kinode.results.work import compute_work, find_energies
 from kinode.sheets.tables import Sheet, Shown, Table
 from kinode.simulation.absolute_drift import Drift
 
@@ -34,7 +30,7 @@ if TYPE_CHECKING:
 IMPACTS = "impacts"  # name of the energy change at instants where speeds jump
 ROUNDING = 1e-15  # of an energy
 REST = 4.0  # roundings of the energy that are no motion
-TICK_ROUNDING = 1e-9  # of a stored time on a clock tick, relative to the number of ticks
+GOOD_DEFECT, FAIR_DEFECT = 1e-6, 1e-3  # relative defects up to which a run is good for figures, and for plots
 NEGLIGIBLE_UNCERTAINTY = 1e-9  # of the work, relative to the energy in play
 
 
@@ -154,9 +150,7 @@ def compute_audit(run: RunQuantities) -> Audit:
 
 def _audit_energy(run: RunQuantities) -> Audit:
     """The audit of the energy of a run."""
-    energies = run.evaluate([f"system.{kind}_energy" for kind in ENERGIES])
-    kinetic = energies["system.kinetic_energy"] + energies["system.electric_energy"]
-    potential = energies["system.potential_energy"] + energies["system.thermal_energy"]  # up to a constant
+    kinetic, potential = find_energies(run)
     energy = kinetic + potential
     causes = find_causes(run.dynamics.topology)
     if len(run) < 2:
@@ -168,42 +162,16 @@ def _audit_energy(run: RunQuantities) -> Audit:
             float(kinetic.sum()),
             0.0,
         )
-    rounding = ROUNDING * float((np.abs(kinetic) + np.abs(potential)).max())
     works, uncertainty = np.zeros((len(run) - 1, 0)), 0.0
-    if causes:
-        in_play = float(max(kinetic.max(), np.ptp(potential)))
-        works, uncertainty = compute_work(run, energy - energy[0], in_play, rounding)
-    if run.dynamics.topology.events is not None:
-        impacts, with_events = np.where(np.diff(run.t) == 0.0, np.diff(energy), 0.0), _intervals_with_events(run)
-        unexplained = np.diff(energy) - works.sum(axis=1) - impacts
-        uncertainty += float(np.abs(unexplained[with_events | _intervals_with_ticks(run)]).sum())
-        if with_events.any():  # the work of impacts between stored times is unknown: give none rather than a part
-            uncertainty += float(np.abs(impacts).sum())
-        else:
+    if causes or run.dynamics.topology.events is not None:
+        works, impacts, uncertainty = compute_work(run)
+        if impacts is not None:
             causes, works = (*causes, IMPACTS), np.column_stack([works, impacts])
     work = np.vstack([np.zeros(len(causes)), np.cumsum(works, axis=0)])
     defects = energy - energy[0] - work.sum(axis=1)
     scale = max(kinetic.max(), np.ptp(potential), np.abs(work).max(initial=0.0))
-    if scale <= REST * rounding:  # nothing moved
+    if scale <= REST * ROUNDING * (np.abs(kinetic) + np.abs(potential)).max():  # nothing moved
         defects, scale = defects * 0.0, 0.0
     return Audit(
         float(energy[0]), float(energy[-1]), dict(zip(causes, work[-1].tolist())), defects, float(scale), uncertainty
     )  # fmt: skip
-
-
-def _intervals_with_events(run: RunQuantities) -> Array:
-    """The intervals between stored states that contain an event, so that their motion is not smooth."""
-    times = np.array([event.time for event in run.events if event.kind in ("mode", "jump")])
-    after, before = np.searchsorted(times, run.t[:-1], "right"), np.searchsorted(times, run.t[1:], "left")
-    with_events: Array = before > after
-    return with_events
-
-
-def _intervals_with_ticks(run: RunQuantities) -> Array:
-    """The intervals between stored states that contain a clock tick inside."""
-    table, ticked = run.dynamics.topology.events, np.zeros(len(run) - 1, dtype=bool)
-    for clock in (entry.sampler for entry in table.samplers) if table is not None else ():
-        ticks = (run.t - float(clock.phase)) / float(clock.period)
-        margin = TICK_ROUNDING * np.maximum(1.0, np.abs(ticks))  # rounding of a time on a tick
-        ticked |= np.ceil(ticks[1:] - margin[1:]) - 1 > np.maximum(-1, np.floor(ticks[:-1] + margin[:-1]))
-    return ticked

@@ -1,33 +1,28 @@
 """The states of a run at the times of pictures.
 
 Where stored states are at least as close together as the pictures, the nearest ones serve.  Else the run is integrated
-once more, from where it began and with its own method and tolerances, and kept at the times of the pictures: the same
-steps, so that events, modes, loops and clocks are those of the run.  A run that does not come out the same, or that
-must not be repeated because it calls functions of the user, keeps its stored states; a note says so.
+once more and kept at the times of the pictures (``repeated_run.py``).  A run that cannot be repeated keeps its stored
+states; a note says so.
 """
 
 from __future__ import annotations
 
 import math
-import warnings
 from typing import Any, NamedTuple
 
 import numpy as np
 
 from kinode.algebra.scalars import Array
-from kinode.errors import ArgumentError, Error, SimulationError
-from kinode.hooks import hook
+from kinode.errors import ArgumentError
 from kinode.kernels.state import State
 from kinode.model.base.fields import short
+from kinode.results.repeated_run import calls_functions, repeat_run
 from kinode.results.run_quantities import RunQuantities
 from kinode.results.trajectory import LEAST, MOST
-from kinode.simulation.solver import split
 
 RATE = 60.0  # pictures for each second of a run, where nothing else is asked for
 MAX_PICTURES = 1_000_000
-SAME_END = 1e-5  # of the range of a state, by which the end of a repeated run may differ
 ROUNDING = 1e-9  # of the spacing, by which stored states may lie further apart than pictures
-RUN_OPTIONS = ("method", "step", "rtol", "atol", "max_step")
 
 
 class PictureRun(NamedTuple):
@@ -77,17 +72,12 @@ def find_picture_run(run: RunQuantities, times: Array) -> PictureRun:
     gaps = np.diff([*run.t, times[-1]])
     if gaps.max() <= spacing * (1.0 + ROUNDING):
         return PictureRun(_select(run, times))
-    if any(entry.sampler.call is not None for entry in _samplers(run)):
+    if calls_functions(run):
         return PictureRun(run, ("pictures are at the stored states: to repeat the run would call its functions again",))
     repeated = _repeat(run, times)
     if repeated is None:
         return PictureRun(run, ("pictures are at the stored states: the run could not be repeated between them",))
     return PictureRun(repeated)
-
-
-def _samplers(run: RunQuantities) -> Any:
-    events = run.dynamics.topology.events
-    return () if events is None else events.samplers
 
 
 def _select(run: RunQuantities, times: Array) -> RunQuantities:
@@ -106,34 +96,10 @@ def _select(run: RunQuantities, times: Array) -> RunQuantities:
 
 def _repeat(run: RunQuantities, times: Array) -> RunQuantities | None:
     """The run integrated once more and kept at some times; None if it does not come out the same."""
-    options = {name: run.facts[name] for name in RUN_OPTIONS if name in run.facts}
-    begin = _find_begin(run)
-    if "method" not in options or begin is None:
-        return None
-    end = run.end if run.end.t >= run.t[-1] else split(run.dynamics, float(run.t[-1]), run.y[-1])
-    try:
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore")  # the run itself has said it
-            repeated: RunQuantities = hook("simulate")(
-                run.dynamics, end.t, start=begin, times=times, parameters=run.p, inputs=run.inputs, progress=False,
-                **options,
-            )  # fmt: skip
-    except SimulationError as error:  # a run that failed may fail again within its last step
-        repeated = error.run
-    except Error:
-        return None
-    if len(repeated) < len(times):
-        repeated = _with_end(repeated, end) if len(repeated) == len(times) - 1 else repeated
-    scale = np.ptp(np.vstack([run.y, end.y]), axis=0) + 1e-9 * (1.0 + np.abs(run.y).max(axis=0))
-    differs = len(repeated) < len(times) or bool((np.abs(repeated.y[-1] - end.y) > SAME_END * scale).any())
-    return None if differs else repeated
-
-
-def _find_begin(run: RunQuantities) -> State | None:
-    """Where to integrate from: the run's own start; else its first state, unless a clock may have ticked there."""
-    if run.begin is not None:
-        return run.begin
-    return None if len(_samplers(run)) else split(run.dynamics, float(run.t[0]), run.y[0])
+    repeated = repeat_run(run, times)
+    if repeated is None or len(repeated) == len(times):
+        return repeated
+    return _with_end(repeated, repeated.end) if len(repeated) == len(times) - 1 else None
 
 
 def _with_end(run: RunQuantities, end: State) -> RunQuantities:

@@ -286,6 +286,16 @@ def _integrated(
     return motion, {"formulation": dynamics.formulation, **drift.to_facts()}
 
 
+def repeat_motion(
+    dynamics: Dynamics, begin: State, end: float, facts: Mapping[str, Any], **task: Any
+) -> StateHistory:  # fmt: skip
+    """The motion of a run once more, by the method and tolerances among its facts."""
+    task["options"] = check_options(
+        facts["method"], facts.get("step"), facts.get("rtol", RTOL), facts.get("atol", ATOL), facts.get("max_step")
+    )
+    return _integrated(dynamics, begin, end, task)[0]
+
+
 def find_begin(task: RunTask, start: Any, p: Array, given_inputs: Inputs) -> RunStart:
     """The start of a run from the argument ``start=`` of ``kn.simulate``; inputs that change have their value there."""
     dynamics, by_name = task.dynamics, start is None or isinstance(start, Mapping)
