@@ -80,7 +80,7 @@ OFTEN = "from kinode.algebra.spatial import cross; [cross([1, 2, 3], [4, 5, 6]) 
 
 @pytest.mark.parametrize("before", [OFTEN, ""], ids=["run often", "not imported"])
 def test_a_fault_is_put_in(before):
-    """In a process of its own, which is wrong from then on: in code that has run often, and in code not imported yet."""
+    """In a process of its own, which is wrong from then on, whether the code has run often or is not imported yet."""
     file = mutations.SOURCE / "algebra" / "spatial.py"
     lines = file.read_text(encoding="utf-8").splitlines()
     line = next(k for k, text in enumerate(lines, 1) if "a[1] * b[2] - a[2] * b[1]" in text)
