@@ -87,3 +87,15 @@ def test_a_batch_without_modes_has_those_of_each_row():
     rows = dynamics.acceleration(0.0, np.zeros((3, 1)), u)
     assert rows.ravel() == pytest.approx([-0.3 * 9.81, 0.3 * 9.81, 0.0])  # against the motion; at rest it sticks
     assert dynamics.acceleration(0.0, np.zeros((0, 1)), np.zeros((0, 1))).shape == (0, 1)
+
+
+@pytest.mark.parametrize("efforts", [(0.5, 5.0, -5.0), (5.0, 0.5, 0.2), (-3.0, 2.5, 0.1)])
+def test_each_of_several_frictions_gets_a_mode_of_its_own(efforts):
+    """At rest: what pushes more than 1.6 N slides against 1 N, what pushes less stays; modes are not given."""
+    system = kn.System("sliders", gravity=(0, 0, 0))
+    for k, effort in enumerate(efforts):
+        body = system.body(f"b{k}", mass=2.0, inertia=(1, 1, 1))
+        friction = kn.coulomb(effort=1.0, static_effort=1.6)
+        system.prismatic(f"j{k}", system.world, body, axis="x", effort=effort, friction=friction)
+    slides = [np.sign(effort) * (abs(effort) - 1.0) / 2.0 if abs(effort) > 1.6 else 0.0 for effort in efforts]
+    np.testing.assert_allclose(kn.compile(system).acceleration(0.0, np.zeros(3), np.zeros(3)), slides, atol=1e-14)

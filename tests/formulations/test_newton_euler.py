@@ -292,6 +292,23 @@ def test_multipliers_are_of_least_norm_also_while_redundant_rows_move():
     near(lam, np.linalg.lstsq(L, L @ lam, rcond=1e-9)[0])
 
 
+def test_a_gear_between_slides_on_a_turning_arm():
+    """Both slides have an acceleration along themselves without one of their coordinates."""
+    system = kn.System("arm", gravity=(0.2, -9.81, 0.4))
+    arm, one, two = (
+        system.body(name, mass=mass, com=(0.1, 0.2, 0), inertia=(1, 2, 2.5))
+        for name, mass in (("arm", 2.0), ("one", 1.0), ("two", 3.0))
+    )
+    system.revolute("turn", system.world, arm, axis="z")
+    system.prismatic("lead", arm.at(0.3, 0.1, 0), one, axis="x")
+    system.prismatic("follow", arm.at(0.2, -0.4, 0), two, axis="y")
+    system.constraint("rack", "gear", input="follow", output="lead", ratio=-1.7)
+    topology = find_topology(system)
+    assert list(topology.u_of) == ["turn", "lead"]
+    s, bodies = both(topology, EvaluationPoint(0.0, np.array([0.3, 0.2]), np.array([2.0, -0.7])))
+    near(bodies.u_dot, s.u_dot)
+
+
 CRANK, COUPLER, ROCKER, BASE = 0.3, 0.8, 0.6, 0.9
 
 
