@@ -7,10 +7,10 @@ since one is missing is skipped with its name; where ``KINODE_TESTS=all`` nothin
 
 from __future__ import annotations
 
-import importlib.util
 import os
 import re
 import tomllib
+from importlib.metadata import PackageNotFoundError, distribution
 from pathlib import Path
 from typing import NoReturn
 
@@ -38,7 +38,14 @@ def find_missing() -> dict[str, str]:
     extras = tomllib.loads(PROJECT.read_text(encoding="utf-8"))["project"]["optional-dependencies"]
     packages = [re.split(r"[<>=~\[]", need)[0] for need in extras["test-all"]]
     modules = {MODULES.get(package, package): package for package in packages if package != "kinode"}
-    return {module: package for module, package in modules.items() if not importlib.util.find_spec(module)}
+    return {module: package for module, package in modules.items() if not _is_installed(package)}
+
+
+def _is_installed(package: str) -> bool:
+    try:
+        return bool(distribution(package))
+    except PackageNotFoundError:
+        return False
 
 
 class MissingPeers:

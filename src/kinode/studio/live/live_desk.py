@@ -341,9 +341,10 @@ class LiveDesk:
             raise ArgumentError(f"t: {begin.t:g} s is the end; a branch needs some time after it")
         setting, inputs = model.split(choice.values)
         p, given = rows_of(setting, inputs)
+        task = model.task(setting.dynamics, choice.until)  # whose lock is never waited for with that of a start
         with self.responses.pausing(), setting.dynamics.start.lock:
             changed = change_state(setting.dynamics, begin, state, p, given)
-            start = find_begin(model.task(setting.dynamics, choice.until), changed, p, given)
+            start = find_begin(task, changed, p, given)
         made = model.compute(choice, data.names, job.goes_on, start)
         return data.branch_document(made, f"branch at {begin.t:.4g} s")
 
