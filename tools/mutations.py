@@ -96,7 +96,7 @@ def find_faults(file: str, text: str) -> Iterator[Fault]:
         if isinstance(function, ast.FunctionDef):
             for statement in function.body:
                 for node in _walk(statement):
-                    for kind, start, end, after in _changes(node, lines):
+                    for kind, start, end, after in _changes(node):
                         if start[0] == end[0]:
                             before = lines[start[0] - 1].encode()[start[1] : end[1]].decode()
                             column = len(lines[start[0] - 1].encode()[: start[1]].decode())
@@ -115,7 +115,7 @@ def _walk(node: ast.AST) -> Iterator[ast.AST]:
                     yield from _walk(child)
 
 
-def _changes(node: ast.AST, lines: list[str]):
+def _changes(node: ast.AST):
     """Kind, start, end and the new text of each change at a node."""
     if isinstance(node, ast.BinOp) and isinstance(node.op, ast.Add | ast.Sub):
         between = (node.left.end_lineno, node.left.end_col_offset), (node.right.lineno, node.right.col_offset)

@@ -5,7 +5,7 @@ import pytest
 from joint_contract import needed_fields
 
 import kinode as kn
-from kinode.algebra.sparse_ldl import solve_saddle
+from kinode.algebra.sparse_ldl import Saddle, sparse
 from kinode.model.joints.joint import JOINTS
 from kinode.multibody import loop_constraints
 from kinode.multibody.snapshot import Snapshot
@@ -74,7 +74,7 @@ def test_the_saddle_point_system_is_solved_in_an_order_without_vanishing_pivots(
     L = rng.normal(size=(n, n))
     M, G, f, gamma = L @ L.T + np.eye(n), rng.normal(size=(m, n)), rng.normal(size=n), rng.normal(size=m)
     G[0, 3:] = 0.0
-    u_dot, lam = solve_saddle(M, G, f, gamma)
+    u_dot, lam = Saddle(sparse(M), sparse(G))(f, gamma)
     assert M @ u_dot - G.T @ lam == pytest.approx(f, abs=1e-11)
     assert G @ u_dot == pytest.approx(gamma, abs=1e-11)
 
@@ -92,7 +92,7 @@ def test_sparse_elimination_gives_what_a_dense_solver_gives(seed):
     for k in range(blocks - 1):
         G[2 * k : 2 * k + 2, 3 * k : 3 * k + 6] = rng.normal(size=(2, 6))
     f, gamma = rng.normal(size=n), rng.normal(size=m)
-    u_dot, lam = solve_saddle(M, G, f, gamma)
+    u_dot, lam = Saddle(sparse(M), sparse(G))(f, gamma)
     dense = np.linalg.solve(np.block([[M, -G.T], [G, np.zeros((m, m))]]), np.concatenate([f, gamma]))
     assert np.concatenate([u_dot, lam]) == pytest.approx(dense, rel=1e-9, abs=1e-9)
 

@@ -4,14 +4,15 @@ from __future__ import annotations
 
 import ctypes
 import re
-import shutil
 import subprocess
 
 import numpy as np
 import pytest
+from c_compiler import find_compiler
 from equation_models import HINGED, distant, four_bar, run_python, unique
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from peers import cannot_try
 from strategies import build, plans
 
 import kinode as kn
@@ -112,11 +113,10 @@ def test_tables_inputs_and_awkward_names(tmp_path):
 
 
 def compile_c(text: str, folder):
-    compiler = shutil.which("cc")
-    if compiler is None:
-        pytest.skip("no C compiler")
+    if not (compiler := find_compiler()):
+        cannot_try("no C compiler on this machine")
     (folder / "a.c").write_text(text)
-    command = [compiler, "-shared", "-fPIC", "-O1", "-Werror", "-o", folder / "a.so", folder / "a.c", "-lm"]
+    command = [*compiler, "-shared", "-fPIC", "-O1", "-Werror", "-o", folder / "a.so", folder / "a.c", "-lm"]
     subprocess.run(command, check=True)
     return ctypes.CDLL(str(folder / "a.so"))
 

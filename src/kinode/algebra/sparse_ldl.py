@@ -31,11 +31,6 @@ def sparse(A: Array) -> list[Row]:
     return [{j: x for j, x in enumerate(row) if not is_zero(x)} for row in A]
 
 
-def solve_saddle(M: Array, G: Array, f: Array, gamma: Array) -> tuple[Array, Array]:
-    """x and lam of M x = f + G' lam, G x = gamma."""
-    return Saddle(sparse(M), sparse(G))(f, gamma)
-
-
 LOCK_FLOOR = 1e-9  # of a lock's own response: a smaller pivot is rounding (about 1e-14), as another row fixes the joint
 
 
